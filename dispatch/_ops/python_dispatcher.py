@@ -23,7 +23,7 @@ from dispatch._C.tls import (
     _get_dispatch_stack_at,
     _len_torch_dispatch_stack,
 )
-from dispatch._ops.resolution import resolve_key
+from dispatch._ops.resolution import decomposition, resolve_key
 from dispatch._ops.script_objects import TorchBindOpOverload
 from dispatch.modes.stack import _pop_mode_temporarily
 
@@ -87,6 +87,8 @@ def get_dispatch(op: Any, key: DispatchKey) -> Any:
         return _pre_dispatch_handler(op)
     final = resolve_key(op, key)
     found = op.py_kernels.get(final, final)
+    if found is final and _to_functionality_key(key) == DispatchKey.AutogradFunctionality:
+        found = decomposition(op) or final
     if key == DispatchKey.Functionalize and _watcher is not None:
         found = _watcher(op, found)
     # what serves PreDispatch depends on the stack of the moment

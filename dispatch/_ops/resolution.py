@@ -13,7 +13,7 @@ from dispatch._C.keys import DispatchKey, _dispatch_is_included_in_alias
 from dispatch._C.operator import _serving_key
 from dispatch._C.overload import OpOverload, _set_overload_hooks
 
-__all__ = ["decompose", "is_included_in_alias", "resolve_key"]
+__all__ = ["decompose", "decomposition", "is_included_in_alias", "resolve_key"]
 
 is_included_in_alias = _dispatch_is_included_in_alias
 
@@ -48,9 +48,14 @@ def decompose(op: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
         return op.py_kernels[key](*args, **kwargs)
     if op.has_kernel_for_dispatch_key(key):
         return op._op_dk(key, *args, **kwargs)
-    # which calls operators, and stands above this room
-    taken_apart = importlib.import_module("dispatch._ops.decompositions").DECOMPOSITIONS.get(op)
+    taken_apart = decomposition(op)
     return NotImplemented if taken_apart is None else taken_apart(*args, **kwargs)
+
+
+def decomposition(op: Any) -> Any:
+    """What takes an operator apart that has a kernel of its own; None: nothing does."""
+    # which calls operators, and stands above this room
+    return importlib.import_module("dispatch._ops.decompositions").DECOMPOSITIONS.get(op)
 
 
 def _load_descriptions() -> None:

@@ -121,6 +121,7 @@ torch.fx.passes.infra.pass_base             dispatch.as_torch.fx.passes.managers
 torch.fx.passes.infra.pass_manager          dispatch.as_torch.fx.passes.managers
 torch.fx.passes.operator_support            dispatch.as_torch.fx.passes.support
 torch.fx.passes.pass_manager                dispatch.as_torch.fx.passes.older
+torch.fx.passes.reinplace                   dispatch.as_torch.fx.passes.reinplacing
 torch.fx.passes.split_module                dispatch.as_torch.fx.passes.splits
 torch.fx.passes.split_utils                 dispatch.as_torch.fx.passes.tags
 torch.fx.passes.tools_common                dispatch.as_torch.fx.passes.order
@@ -291,7 +292,20 @@ torch.autocast                              dispatch.as_torch.backends.autocast
 torch.amp.autocast                          dispatch.as_torch.backends.autocast
 torch.amp.autocast_mode.autocast            dispatch.as_torch.backends.autocast
 torch.Storage                               dispatch.TypedStorage
-torch.Type                                  dispatch.codegen.types.Type
+torch.Type                                  dispatch._C.Type
+torch.AnyType                               dispatch._C.AnyType
+torch.BoolType                              dispatch._C.BoolType
+torch.DeviceObjType                         dispatch._C.DeviceObjType
+torch.DictType                              dispatch._C.DictType
+torch.FloatType                             dispatch._C.FloatType
+torch.IntType                               dispatch._C.IntType
+torch.ListType                              dispatch._C.ListType
+torch.NoneType                              dispatch._C.NoneType
+torch.NumberType                            dispatch._C.NumberType
+torch.OptionalType                          dispatch._C.OptionalType
+torch.StringType                            dispatch._C.StringType
+torch.TensorType                            dispatch._C.TensorType
+torch.TupleType                             dispatch._C.TupleType
 torch.fx.node._get_qualified_name           dispatch.as_torch.fx.names.qualified_name
 torch.fx.graph._get_qualified_name          dispatch.as_torch.fx.names.qualified_name
 torch.fx.node._type_repr                    dispatch.as_torch.fx.names.type_text
@@ -450,7 +464,6 @@ torch.distributions
     Transform TransformedDistribution Uniform VonMises Weibull Wishart kl_divergence register_kl
 torch.distributions.constraints     Constraint
 torch.fx.passes.graph_drawer        FxGraphDrawer
-torch.fx.passes.reinplace           reinplace
 torch.optim
     ASGD Adadelta Adafactor Adagrad Adam AdamW Adamax LBFGS Muon NAdam Optimizer RAdam RMSprop
     Rprop SGD SparseAdam

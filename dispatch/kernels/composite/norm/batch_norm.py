@@ -227,6 +227,7 @@ def instance_norm(
     if use_input_stats:
         for running, each in ((running_mean, means), (running_var, variances)):
             if running is not None and each is not None:
+                target = _aten.alias(running)
                 mean = _aten.mean.dim(_aten.view(each, [batch, channels]), [0], False)
-                _aten.copy_(_aten.alias(running), mean)
+                _aten.copy_(target, mean)
     return _aten.view(out, list(input.shape))

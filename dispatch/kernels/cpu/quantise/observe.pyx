@@ -147,7 +147,7 @@ def moving_average(Tensor self not None, Tensor observer_on not None, Tensor fak
         return ops.aten.fake_quantize_per_channel_affine_cachemask(
             self, scale, zero_point, ch_axis, quant_min, quant_max)
     return ops.aten.fake_quantize_per_tensor_affine_cachemask(
-        self, scale.item(), zero_point.item(), quant_min, quant_max)
+        self, scale.item(), int(zero_point.item()), quant_min, quant_max)
 
 
 # ---- the range with the least error ------------------------------------------------------------

@@ -242,19 +242,19 @@ def test_dtypes_come_by_kind():
 def test_what_is_not_here_says_so_when_it_is_called(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(
-        "from torch.fx.passes.reinplace import reinplace\n"
+        "from torch.fx.passes.graph_drawer import FxGraphDrawer\n"
         "from torch.testing._internal.common_cuda import SM80OrLater, PLATFORM_SUPPORTS_FUSED\n"
         "import torch.utils.cpp_extension, torch.backends.cudnn\n"
         "print(SM80OrLater, PLATFORM_SUPPORTS_FUSED, torch.backends.cudnn.is_available())\n"
-        "try:\n    reinplace(print)\nexcept NotImplementedError as error:\n    print(error)\n"
+        "try:\n    FxGraphDrawer(print)\nexcept NotImplementedError as error:\n    print(error)\n"
     )
     command = [sys.executable, "-m", "dispatch.as_torch", str(program)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
     first, second = done.stdout.splitlines()
     assert first == "False False False"
-    assert "reinplace is not here" in second and "not all passes over graphs" in second
+    assert "FxGraphDrawer is not here" in second and "not all passes over graphs" in second
     missing = {use.name for use in report(program).missing}
-    assert missing == {"torch.fx.passes.reinplace.reinplace"}
+    assert missing == {"torch.fx.passes.graph_drawer.FxGraphDrawer"}
     assert modules.is_refused(modules.refused("torch.x.load")) and not modules.is_refused(print)
     assert not hasattr(absent, "anything")
 

@@ -107,3 +107,11 @@ def test_weight_norm_is_one_operator_for_the_first_and_last_dim() -> None:
 def test_unbiased_is_a_correction() -> None:
     assert calls(aten.std.dim, meta((2, 3)), [0]) == ["std.correction"]
     assert calls(aten.var.default, meta((2, 3)), False) == ["var.correction"]
+
+
+def test_instance_norm_takes_the_running_statistics_before_it_reads_the_new_ones() -> None:
+    means, variances = dispatch.zeros(2), dispatch.ones(2)
+    x = dispatch.ones(1, 2, 3)
+    args = (x, None, None, means, variances, True, 0.1, 1e-5, False)
+    seen = [name for name in calls(aten.instance_norm, *args) if name != "view.default"]
+    assert seen[-6:] == 2 * ["alias.default", "mean.dim", "copy_.default"]

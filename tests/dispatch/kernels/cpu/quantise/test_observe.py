@@ -53,6 +53,12 @@ def test_the_range_moves_and_is_used():
     assert mask.tolist() == [False, False]
 
 
+def test_a_zero_point_of_another_dtype_is_a_whole_number_all_the_same():
+    low, high, scale, zero = state()
+    found, _ = observe(tensor([-1.0, 2.0]), (low, high, scale, zero.float()))
+    np.testing.assert_allclose(found.numpy(), [-1, 2], atol=0.02)
+
+
 def test_switched_off_it_copies():
     x, kept = tensor([-1.0, 2.0]), state()
     found, mask = observe(x, kept, on=0, fake=0)
