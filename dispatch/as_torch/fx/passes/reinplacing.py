@@ -35,6 +35,8 @@ _NOWHERE = -1  # the place of nodes that the pass has made: they count as uses o
 class _MetadataProp(Interpreter):
     """Gives nodes their fake results, places, and what they are views of (`view_of`)."""
 
+    places = _NOWHERE
+
     def run_node(self, n: Node) -> Any:
         """Run it, and keep what came out."""
         result = super().run_node(n)
