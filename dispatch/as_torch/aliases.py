@@ -356,6 +356,7 @@ torch.utils._pytree.UnflattenFunc           dispatch.pytree.UnflattenFn
 torch.utils._pytree.FlattenWithKeysFunc     dispatch.pytree.FlattenWithKeysFn
 torch._disable_dynamo                       dispatch.as_torch.markers._disable_dynamo
 torch._utils._get_device_index               dispatch.as_torch.backends.get_device_index
+torch._utils._element_size                  dispatch.as_torch.dtype_abbrs._element_size
 torch._utils.is_compiling                   dispatch.as_torch.markers.is_compiling
 torch.autograd.Variable                     dispatch.Tensor
 torch.compile                               dispatch.as_torch.markers.compile

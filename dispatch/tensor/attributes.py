@@ -99,13 +99,13 @@ def _transposed(self: Tensor) -> Tensor:
     return _aten.numpy_T.default(self)
 
 
-def _matrix_transposed(self: Tensor) -> Tensor:
+def _matrix_transposed(self: Tensor, name: str = "mT") -> Tensor:
     """The last two dimensions exchanged."""
     if self.ndim == 0:
         _advise_number("Tensor.mT")
         return self
     if self.ndim == 1:
-        raise RuntimeError("tensor.mT: expected matrices, got a tensor of 1 dimension")
+        raise RuntimeError(f"tensor.{name} is only supported on matrices, got 1 dimension")
     return _aten.transpose.int(self, -2, -1)
 
 
@@ -114,7 +114,7 @@ def _matrix_adjoint(self: Tensor) -> Tensor:
     if self.ndim == 0:
         _advise_number("Tensor.mH")
         return _aten.conj.default(self)
-    return _aten.conj.default(_matrix_transposed(self))
+    return _aten.conj.default(_matrix_transposed(self, "mH"))
 
 
 def _adjoint(self: Tensor) -> Tensor:

@@ -162,9 +162,9 @@ def _numpy(self: Tensor, *, force: bool = False) -> Any:
     if self.requires_grad and is_grad_enabled():
         raise RuntimeError("numpy: the tensor requires grad, use detach() first")
     if self.is_conj():
-        raise RuntimeError("numpy: the conjugate bit is set, use resolve_conj() first")
+        raise RuntimeError("numpy: the tensor has conjugate bit set, use resolve_conj() first")
     if self.is_neg():
-        raise RuntimeError("numpy: the negative bit is set, use resolve_neg() first")
+        raise RuntimeError("numpy: the tensor has negative bit set, use resolve_neg() first")
     self.data_ptr()  # RuntimeError where nobody may have the address
     return _lent_array(self.detach())
 

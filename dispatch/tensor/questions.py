@@ -120,14 +120,21 @@ def typename(obj: Any, /) -> str:
 def broadcast_shapes(*shapes: Any) -> Size:
     """The shape that all shapes broadcast to; an int is a shape of one dimension.
 
-    Raises: RuntimeError when they do not fit together, ValueError for a negative size.
+    Raises: RuntimeError when they do not fit together and for what is no shape, ValueError for a
+    negative size.
     """
+    for shape in shapes:
+        if not hasattr(shape, "__iter__") and not hasattr(shape, "__index__"):
+            raise RuntimeError(
+                "broadcast_shapes: Input shapes should be of type ints, a tuple of ints, or a list "
+                f"of ints, got {shape}"
+            )
     given = [tuple(s) if hasattr(s, "__iter__") else (s,) for s in shapes]
     result = [1] * max((len(s) for s in given), default=0)
     for shape in given:
         for i in range(-1, -1 - len(shape), -1):
             if shape[i] < 0:
-                raise ValueError(f"broadcast_shapes: a size is negative in {shape}")
+                raise ValueError(f"broadcast_shapes: a dimension with negative length in {shape}")
             if shape[i] in (1, result[i]):
                 continue
             if result[i] != 1:

@@ -12,8 +12,11 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy
+
 import dispatch
 from dispatch.as_torch.testing.equality import Equality
+from dispatch.as_torch.testing.marks import dtype_name, torch_to_numpy_dtype_dict
 
 __all__ = [
     "TestCase",
@@ -55,7 +58,7 @@ class parametrize:
 
     def cases(self) -> Iterator[tuple[str, dict[str, Any], list[Any]]]:
         """(the name, the arguments, decorators) of each value."""
-        for value in self.values:
+        for place, value in enumerate(self.values):
             name, decorators = None, []
             if isinstance(value, subtest):
                 value, name, decorators = value.arg_values, value.name, value.decorators
@@ -63,13 +66,20 @@ class parametrize:
             if name is None and self.name_fn is not None:
                 name = self.name_fn(*values)
             if name is None:
-                name = "_".join(f"{n}_{_short(v)}" for n, v in zip(self.names, values, strict=True))
+                named = zip(self.names, values, strict=True)
+                name = "_".join(_short(place, n, v) for n, v in named)
             yield name, dict(zip(self.names, values, strict=True)), decorators
 
 
-def _short(value: Any) -> str:
-    text = getattr(value, "__name__", None) or str(value)
-    return "".join(c if c.isalnum() else "_" for c in text.rpartition(".")[2])
+def _short(place: int, name: str, value: Any) -> str:
+    """What the value adds to the name of its test: itself, or the place that it has in the list."""
+    if isinstance(value, dispatch.dtype):
+        return dtype_name(value)
+    if isinstance(value, dispatch.device):
+        return str(value)
+    if isinstance(value, int | float | str):
+        return f"{name}_{str(value).replace('.', '_')}"
+    return getattr(value, "formatted_name", f"{name}{place}")
 
 
 def instantiate_parametrized_tests(generic_cls: type) -> type:
@@ -151,6 +161,25 @@ class TestCase(unittest.TestCase):
         """The opposite of `assertEqual`."""
         with self.assertRaises(AssertionError, msg=msg):
             self.assertEqual(x, y, **tolerances)
+
+    def compare_with_numpy(
+        self, torch_fn: Method, np_fn: Method, tensor_like: Any, device: Any = None,
+        dtype: Any = None, **tolerances: Any,
+    ) -> None:  # fmt: skip
+        """Both functions give the same for a tensor, or for nested numbers of this dtype."""
+        if isinstance(tensor_like, dispatch.Tensor):
+            given = tensor_like
+            plain = given.detach().cpu()
+            array = (plain.float() if plain.dtype is dispatch.bfloat16 else plain).numpy()
+        else:
+            given = dispatch.tensor(tensor_like, device=device, dtype=dtype)
+            array = numpy.array(tensor_like, dtype=torch_to_numpy_dtype_dict[dtype])
+        expected, result = np_fn(array), torch_fn(given).cpu()
+        if isinstance(expected, numpy.ndarray):
+            expected = dispatch.from_numpy(expected.copy())
+            if expected.dtype is dispatch.float32 and result.dtype is dispatch.bfloat16:
+                result = result.float()
+        self.assertEqual(expected, result, **tolerances)
 
     def assertNotWarn(self, callable: Method, msg: Any = "") -> None:
         """The call warns of nothing."""

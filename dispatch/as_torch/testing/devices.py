@@ -5,6 +5,7 @@ out of `TestX`, whose tests get `device`, and what `dtypes`, `ops` and `parametr
 """
 
 import enum
+import inspect
 import unittest
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -168,12 +169,15 @@ def _tests_of(cls: type) -> Iterator[tuple[str, Any]]:
 
 
 def _enter(cls: type, name: str, function: Any) -> None:
-    """A test with the device that stands after `self`; its marks come along."""
+    """A test with the device after `self`, if it asks for one; its marks come along."""
+    names = inspect.signature(function).parameters
 
     def test(self: Any, **kwargs: Any) -> Any:
-        names = function.__code__.co_varnames[: function.__code__.co_argcount]
-        device: Any = ["cpu"] if "devices" in names else "cpu"
-        return function(self, device, **kwargs)
+        if "dtypes" in names and "dtype" in kwargs:
+            kwargs["dtypes"] = kwargs.pop("dtype")
+        if "devices" in names:
+            return function(self, ["cpu"], **kwargs)
+        return function(self, *(["cpu"] if "device" in names else ()), **kwargs)
 
     test.__dict__.update(function.__dict__)
     test.__name__, test.__doc__ = f"{name}_cpu", function.__doc__

@@ -8,10 +8,12 @@ __all__ = [
     "all_mps_types", "all_mps_types_and", "all_types", "all_types_and",
     "all_types_and_complex", "all_types_and_complex_and",
     "all_types_and_half", "all_types_complex_float8_and", "complex_types",
-    "complex_types_and", "empty_types", "float8_types", "float8_types_and",
+    "complex_types_and", "custom_types", "double_types", "empty_types", "float8_types",
+    "float8_types_and", "float_to_corresponding_complex_type_map",
     "floating_and_complex_types", "floating_and_complex_types_and", "floating_types",
-    "floating_types_and", "floating_types_and_half", "get_all_dtypes", "get_all_int_dtypes",
-    "get_all_math_dtypes", "highest_precision_float", "integral_types", "integral_types_and",
+    "floating_types_and", "floating_types_and_half", "get_all_complex_dtypes", "get_all_dtypes",
+    "get_all_fp_dtypes", "get_all_int_dtypes", "get_all_math_dtypes", "highest_precision_complex",
+    "highest_precision_float", "integral_types", "integral_types_and",
 ]  # fmt: skip
 
 _FLOATING = (dispatch.float32, dispatch.float64)
@@ -27,7 +29,8 @@ def _kinds(*dtypes: Any) -> Any:
     return lambda *more: (*dtypes, *(d for d in more if d not in dtypes))
 
 
-empty_types = _kinds()
+empty_types = custom_types = _kinds()
+double_types = _kinds(dispatch.float64, dispatch.complex128)
 floating_types = floating_types_and = _kinds(*_FLOATING)
 floating_types_and_half = _kinds(*_FLOATING, dispatch.half)
 complex_types = complex_types_and = _kinds(*_COMPLEX)
@@ -38,6 +41,11 @@ all_types_and_half = _kinds(*_FLOATING, *_INTEGRAL, dispatch.half)
 all_types_and_complex = all_types_and_complex_and = _kinds(*_FLOATING, *_INTEGRAL, *_COMPLEX)
 float8_types = float8_types_and = _kinds(*_FLOAT8)
 all_types_complex_float8_and = _kinds(*_FLOATING, *_INTEGRAL, *_COMPLEX, *_FLOAT8)
+float_to_corresponding_complex_type_map = {
+    dispatch.float16: dispatch.complex32,
+    dispatch.float32: dispatch.complex64,
+    dispatch.float64: dispatch.complex128,
+}
 
 
 all_mps_types = all_mps_types_and = _kinds(
@@ -54,6 +62,22 @@ def get_all_math_dtypes(device: str) -> list[Any]:
     """What arithmetic is tested with; on a GPU half too."""
     half = [dispatch.half] * device.startswith("cuda")
     return [*_INTEGRAL, *_FLOATING, *half, *_COMPLEX]
+
+
+def get_all_complex_dtypes(include_complex32: bool = False) -> list[Any]:
+    """Complex numbers, on request those of two halves too."""
+    return [dispatch.complex32] * include_complex32 + [*_COMPLEX]
+
+
+def get_all_fp_dtypes(include_half: bool = True, include_bfloat16: bool = True) -> list[Any]:
+    """Floating-point numbers."""
+    found = [*_FLOATING] + [dispatch.half] * include_half
+    return found + [dispatch.bfloat16] * include_bfloat16
+
+
+def highest_precision_complex(device: Any) -> Any:
+    """The complex dtype of the most digits."""
+    return float_to_corresponding_complex_type_map[highest_precision_float(device)]
 
 
 def highest_precision_float(device: Any) -> Any:

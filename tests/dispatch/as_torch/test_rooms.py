@@ -77,8 +77,8 @@ def test_parameters_make_a_method_for_each_combination():
     instantiate_parametrized_tests(Case)
     assert ran(Case).testsRun == 2
     assert sorted(name for name in vars(Case) if name.startswith("test_")) == [
-        "test_it_a_1_b_2_dtype_float32",
-        "test_it_high_dtype_float32",
+        "test_it_a_1_b_2_float32",
+        "test_it_high_float32",
     ]
     assert sorted(seen[:2], key=str) == [(1, 2, dispatch.float32), (3, 4, dispatch.float32)]
 

@@ -110,17 +110,22 @@ CALLS = [
     (
         lambda: dispatch.broadcast_shapes((2, -1), (2, 2)),
         ValueError,
-        "broadcast_shapes: a size is negative in (2, -1)",
+        "broadcast_shapes: a dimension with negative length in (2, -1)",
     ),
     (
         lambda: dispatch.broadcast_shapes((-1,)),
         ValueError,
-        "broadcast_shapes: a size is negative in (-1,)",
+        "broadcast_shapes: a dimension with negative length in (-1,)",
     ),
     (
         lambda: dispatch.broadcast_shapes(-1),
         ValueError,
-        "broadcast_shapes: a size is negative in (-1,)",
+        "broadcast_shapes: a dimension with negative length in (-1,)",
+    ),
+    (
+        lambda: dispatch.broadcast_shapes(1.5),
+        RuntimeError,
+        "broadcast_shapes: Input shapes should be of type ints, a tuple of ints, or a list of ints",
     ),
     (lambda: dispatch.nonzero(3), TypeError, "nonzero: expected a Tensor, got int"),
     (

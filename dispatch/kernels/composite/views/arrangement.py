@@ -78,7 +78,7 @@ def matrix_H(self: Any) -> Any:
     """A matrix transposed and conjugated."""
     n = self.dim()
     if n not in (0, 2):
-        raise refused(f"expected a matrix, got {n} dimensions; see mH")
+        raise refused(f"only supported on matrices, got {n} dimensions; see mH")
     turned = _aten.transpose.int(self, -2, -1) if n else self
     return _aten.conj.default(turned)
 

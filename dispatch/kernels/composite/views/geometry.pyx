@@ -212,8 +212,8 @@ cdef int raise_expand(Tensor self, IntArray size, int dim) except -1:
     if old < 0:
         raise refused(f"size {size_object(size.data[dim])} at new leading dimension {dim} of "
                       f"{ints(size)}: there is nothing to keep")
-    raise refused(f"a tensor of sizes {sizes_of(self)} does not expand to {ints(size)}: "
-                  f"{size_object(self.c_sizes[old])} at dimension {old} is neither 1 nor {size_object(size.data[dim])}")
+    raise refused(f"The expanded size of the tensor ({size_object(size.data[dim])}) must match the existing size "
+                  f"({size_object(self.c_sizes[old])}) at dimension {old} of {sizes_of(self)}, asked for {ints(size)}")
 
 
 cdef object expand(Tensor self, IntArray size, bint implicit):
@@ -280,7 +280,7 @@ cdef object transpose(Tensor self, int64_t dim0, int64_t dim1):
 
 cdef int swap_last(Geometry* g, Tensor self) except -1:
     if self.c_ndim > 2:
-        raise refused(f"expected at most 2 dimensions, got {self.c_ndim}")
+        raise refused(f"expects a tensor with <= 2 dimensions, but self is {self.c_ndim}D")
     return swap(g, self, 0, 0 if self.c_ndim < 2 else 1)
 
 
@@ -549,9 +549,9 @@ cdef object view_dtype(Tensor self, int dtype):
     cdef Geometry g
     cdef int old = dtypes.itemsize_table()[self.c_dtype], new = dtypes.itemsize_table()[dtype]
     if self.c_keys & KS_Conjugate:
-        raise refused("a conjugate view has no other dtype: use resolve_conj()")
+        raise refused("another dtype is not supported for conjugate view tensors, use resolve_conj()")
     if self.c_keys & KS_Negative:
-        raise refused("a negative view has no other dtype: use resolve_neg()")
+        raise refused("another dtype is not supported for tensors with negative bit set, use resolve_neg()")
     load(&g, self)
     if old != new:
         rescale(&g, self, dtype, old, new)
@@ -711,7 +711,8 @@ cdef object resize_(Tensor self, IntArray size, int memory_format):
         raise refused("cannot resize variables that require grad")
     if same and memory_format == MF_NONE:
         return self
-    rules.numel(size.data, n)
+    if rules.numel(size.data, n) == 0:
+        check_steps(n, size.data)
     if memory_format == MF_preserve:
         raise refused("memory_format must not be preserve_format")
     rules.strides_for(strides, size.data, n,
@@ -741,7 +742,7 @@ cdef object squeeze_dims_(Tensor self, IntArray dim):
 cdef object t_(Tensor self):
     cdef Geometry g
     if self.c_ndim > 2 and not has_bytes(self.c_storage):
-        raise refused(f"expected at most 2 dimensions, got {self.c_ndim}", AssertionError)
+        raise refused(f"expects a tensor with <= 2 dimensions, but self is {self.c_ndim}D", AssertionError)
     swap_last(&g, self)
     return changed(self, &g)
 

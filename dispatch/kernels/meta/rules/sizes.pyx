@@ -8,7 +8,7 @@ from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcmp, memcpy
 
 from dispatch._C.errors cimport refused
-from dispatch._C.geometry cimport mul_overflows, read_ints
+from dispatch._C.geometry cimport mul_overflows, raise_numel_overflow, read_ints
 from dispatch._C.symbolic cimport (
     SIZE_ERROR, any_symbolic, eq_or_false, expect_eq, expect_ge, floordiv, is_symbolic, mod, mul, size_from, size_object,
 )
@@ -44,8 +44,7 @@ cdef int64_t numel(const int64_t* sizes, int ndim) except? SIZE_ERROR:
             return checked_numel(sizes, ndim)
         overflow |= mul_overflows(result, sizes[i], &result)
     if overflow or is_symbolic(result):
-        raise refused(f"the number of elements of sizes {as_tuple(sizes, ndim)} "
-                           "does not fit in 64 bits")
+        raise_numel_overflow(ndim, sizes)
     return result
 
 
@@ -190,8 +189,8 @@ cdef int infer_size(int64_t* out, const int64_t* sizes, int ndim, int64_t numel)
         elif mul_overflows(known, sizes[i], &known):
             raise_infer(sizes, ndim, numel)
     if hole >= 0 and numel == 0 and known == 0:
-        raise refused(f"the size -1 of shape {as_tuple(sizes, ndim)} can be anything "
-                           "for a tensor without elements")
+        raise refused(f"shape {as_tuple(sizes, ndim)} for a tensor without elements is ambiguous, "
+                      "because the unspecified dimension size -1 can be any value")
     if not (expect_eq(numel, known) if hole < 0 else divides(known, numel)):
         raise_infer(sizes, ndim, numel)
     memcpy(out, sizes, ndim * sizeof(int64_t))

@@ -35,7 +35,7 @@ from dispatch.as_torch.testing.devices import (
 from dispatch.as_torch.testing.two_tensor import TwoTensor, TwoTensorMode
 from dispatch.modes import is_traceable_wrapper_subclass
 
-F32, I64 = dispatch.float32, dispatch.int64
+F32, I64, BF16 = dispatch.float32, dispatch.int64, dispatch.bfloat16
 ROOT = Path(__file__).resolve().parents[4]
 
 
@@ -91,6 +91,15 @@ def test_decorators_for_some_values_and_inherited_failures():
     instantiate_parametrized_tests(Values)
     assert ran(Values) == {"test_one_x_1": "ok", "test_one_x_2": "expected failure"}
 
+    class Named(TestCase):
+        @parametrize("x", [1.5, "a", (1,), sum, F32, dispatch.device("cpu"), Operator()])
+        def test_it(self, x):
+            pass
+
+    instantiate_parametrized_tests(Named)
+    ends = ("x_1_5", "x_a", "x2", "x3", "float32", "cpu", "x6")
+    assert [*ran(Named)] == sorted(f"test_it_{end}" for end in ends)
+
     class Wrong(TestCase):
         right = True
 
@@ -102,6 +111,22 @@ def test_decorators_for_some_values_and_inherited_failures():
         right = False
 
     assert (ran(Wrong), ran(Heir)) == ({"test_it": "ok"}, {"test_it": "expected failure"})
+
+
+def test_functions_are_compared_with_those_of_numpy():
+    class Compared(TestCase):
+        def test_equal(self):
+            for dtype in (F32, I64, BF16):
+                nested = [[1, 2], [3, 4]]
+                self.compare_with_numpy(dispatch.t, numpy.transpose, nested, "cpu", dtype)
+                given = dispatch.tensor(nested, dtype=dtype).t()
+                self.compare_with_numpy(dispatch.sum, numpy.sum, given)
+
+        def test_unequal(self):
+            with self.assertRaises(AssertionError):
+                self.compare_with_numpy(dispatch.t, numpy.flip, [[1.0, 2.0]], "cpu", F32)
+
+    assert ran(Compared) == {"test_equal": "ok", "test_unequal": "ok"}
 
 
 def test_blocks_put_back_what_they_change():
@@ -145,6 +170,14 @@ def test_a_class_of_tests_becomes_one_for_the_cpu():
         @dtypes((F32, I64))
         def test_pair(self, device, dtype):
             self.assertEqual(dtype, (F32, I64))
+
+        @dtypes((F32, I64))
+        @marks.suppress_warnings
+        def test_dtypes_named(self, device, dtypes):
+            self.assertEqual((device, dtypes), ("cpu", (F32, I64)))
+
+        def test_without_device(self):
+            self.assertEqual(self.device_type, "cpu")
 
         @parametrize("k", [3])
         @dtypes(F32)
@@ -201,6 +234,7 @@ def test_a_class_of_tests_becomes_one_for_the_cpu():
             (
                 "test_dtypes_cpu_float32", "test_dtypes_cpu_int64", "test_own_cpu_int64",
                 "test_pair_cpu_float32_int64", "test_both_cpu_k_3_float32",
+                "test_dtypes_named_cpu_float32_int64", "test_without_device_cpu",
                 "test_ops_cpu_some_op_float32", "test_no_dtypes_cpu_some_op",
                 "test_any_cpu_some_op_float32", "test_devices_cpu", "test_plain_cpu",
             ),
@@ -370,6 +404,10 @@ def test_dtypes_of_arithmetic():
     assert set(cuda) - set(cpu) == {dispatch.half} and dispatch.complex64 in cpu
     assert dispatch.bool not in dtype_lists.get_all_int_dtypes()
     assert dispatch.float64 not in dtype_lists.all_mps_types_and(dispatch.bool)
+    assert dtype_lists.highest_precision_complex("mps") is dispatch.complex64
+    assert dtype_lists.get_all_complex_dtypes(True)[0] is dispatch.complex32
+    assert dtype_lists.get_all_fp_dtypes(False) == [*dtype_lists.floating_types_and(BF16)]
+    assert dtype_lists.custom_types(F32, I64) == (F32, I64)
     assert [dtype_lists.highest_precision_float(d) for d in ("cpu", "mps")] == [
         dispatch.float64,
         F32,
