@@ -101,6 +101,7 @@ _LATER = {
             """,
         "tensor.lobpcg": "lobpcg",
         "tensor.lowrank": "pca_lowrank svd_lowrank",
+        "tensor.older": "eig lstsq matrix_rank range solve symeig",
         "tensor.questions": """
             BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor
             HalfTensor IntTensor LongTensor ShortTensor _assert _check _check_index

@@ -110,6 +110,13 @@ from dispatch.tensor.functions import (
 )
 from dispatch.tensor.lobpcg import lobpcg as lobpcg
 from dispatch.tensor.lowrank import pca_lowrank as pca_lowrank, svd_lowrank as svd_lowrank
+from dispatch.tensor.older import (
+    eig as eig,
+    lstsq as lstsq,
+    matrix_rank as matrix_rank,
+    solve as solve,
+    symeig as symeig,
+)
 from dispatch.tensor.questions import (
     BFloat16Tensor as BFloat16Tensor,
     BoolTensor as BoolTensor,

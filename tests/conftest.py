@@ -7,8 +7,25 @@ from typing import Any
 
 import pytest
 
+from dispatch._C import advice
 from dispatch.library import Library
 from tests.dispatch._C.conftest import thread_state
+
+
+class _All(set[str]):
+    """Every name: what is told once in a process was told, whichever test comes first."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+
+advice._told = _All()
+
+
+@pytest.fixture
+def untold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Warnings that come once are given as in a new process."""
+    monkeypatch.setattr(advice, "_told", set())
 
 
 @pytest.fixture

@@ -7,9 +7,10 @@ warning, in any number: they are passed over.
 import sys
 import warnings
 
-__all__ = ["advise", "advise_once"]
+__all__ = ["advise", "advise_once", "is_warn_always_enabled", "set_warn_always"]
 
 _told: set[str] = set()
+_always = False
 
 
 def advise(text: str, category: type[Warning] = UserWarning) -> None:
@@ -20,8 +21,21 @@ def advise(text: str, category: type[Warning] = UserWarning) -> None:
     warnings.warn(text, category, stacklevel=level)
 
 
+def set_warn_always(b: bool, /) -> None:
+    """Whether what is told once in a process is told each time (torch.set_warn_always)."""
+    global _always
+    if not isinstance(b, bool):
+        raise RuntimeError(f"set_warn_always expects a bool, but got {type(b).__name__}")
+    _always = b
+
+
+def is_warn_always_enabled() -> bool:
+    """What `set_warn_always` was told."""
+    return _always
+
+
 def advise_once(name: str, text: str) -> None:
     """The same, for each name the first time in a process only (TORCH_WARN_ONCE)."""
-    if name not in _told:
+    if _always or name not in _told:
         _told.add(name)
         advise(f"{name}: {text}")

@@ -22,6 +22,7 @@ cdef enum:                   # Spec.cast: which dtypes a given output may have
     OVERLAP_NONE = 8         # none with itself or a tensor argument (gather)
     OVERLAP_SELF = 16        # the same, but it may be the first argument as a whole (scatter)
     RESTRIDE = 32            # an out argument that has the sizes takes the strides too (sort, on Meta)
+    OVERLAP_TOLD = 128       # it may overlap itself in place, which is told (masked_fill_)
     COPIED = 64              # PyTorch's Meta kernel of the out variant copies into place: see TensorSpec's `copied`
 
 cdef enum:

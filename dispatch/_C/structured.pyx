@@ -32,6 +32,8 @@ from dispatch._C.tensor cimport TF_FAKE, TF_FUNCTIONAL, TF_SYMBOLIC, Tensor, nee
 from dispatch._C.tls cimport tls
 from dispatch._C.unboxing cimport steady_any
 
+from dispatch._C.advice import advise
+
 cdef enum:
     MAX_OUTPUTS = 8
     MAX_HANDED = 8
@@ -381,7 +383,7 @@ cdef inline bint is_changed(Tensor t, Tensor before) noexcept:
 
 cdef int warn_all_resized(OperatorEntry e, Spec* specs, PyObject** args, int first, int n, const bint* moved) except -1:
     """Who shows a warning may do anything: the checks hold for the arguments as they were."""
-    cdef list tensors = None, before
+    cdef list tensors = None, before = None
     cdef int i
     for i in range(n):
         if moved[i] and (<Tensor>args[first + i]).c_numel and not same_sizes(&specs[i], <Tensor>args[first + i]):
@@ -389,10 +391,25 @@ cdef int warn_all_resized(OperatorEntry e, Spec* specs, PyObject** args, int fir
                 tensors = listed_tensors(args, first + n)
                 before = [new_steady(<Tensor>t) for t in tensors]
             warn_resized(e, &specs[i], <Tensor>args[first + i])
-    if tensors is not None:
-        for i in range(<int>len(tensors)):
-            if is_changed(<Tensor>tensors[i], <Tensor>before[i]):
-                raise refused("an argument was given other sizes or memory while the warning of a resized output was shown")
+    return 0 if tensors is None else check_unchanged(tensors, before)
+
+
+cdef int warn_shared(OperatorEntry e, Tensor out, PyObject** args) except -1:
+    """In place, with several indices for an element: at other places too it shows what is written."""
+    cdef list tensors, before
+    if not overlaps_itself(out):
+        return 0
+    tensors = listed_tensors(args, e.sig.n_args)
+    before = [new_steady(<Tensor>t) for t in tensors]
+    advise_shared(out, qualified_name(e))
+    return check_unchanged(tensors, before)
+
+
+cdef int check_unchanged(list tensors, list before) except -1:
+    cdef int i
+    for i in range(<int>len(tensors)):
+        if is_changed(<Tensor>tensors[i], <Tensor>before[i]):
+            raise refused("an argument was given other sizes or memory while a warning was shown")
     return 0
 
 
@@ -467,8 +484,11 @@ cdef object prepare_outputs(Kernel* k, PyObject* op, Spec* specs, PyObject** arg
             return new_output(k, e, specs, args)
         return new_outputs(k, e, specs, args, n)
     if k.variant == SV_INPLACE:
-        if specs.cast & (OVERLAP_NONE | OVERLAP_SELF) and not is_meta(k):    # PyTorch's in-place Meta kernels do not look
-            check_apart(e, 1, <Tensor?>(<object>args[0]), args, e.sig.n_args)
+        if specs.cast & (OVERLAP_NONE | OVERLAP_SELF | OVERLAP_TOLD) and not is_meta(k):
+            if specs.cast & OVERLAP_TOLD:                                     # PyTorch's in-place Meta kernels do not look
+                warn_shared(e, <Tensor?>(<object>args[0]), args)
+            else:
+                check_apart(e, 1, <Tensor?>(<object>args[0]), args, e.sig.n_args)
         fit_output(e, specs, <Tensor?>(<object>args[0]), False)
         if not is_meta(k):
             check_iterated(e, specs, <Tensor>args[0], args, e.sig.n_args)
@@ -599,6 +619,12 @@ def check_written(Tensor out not None, *read):
     for t in read:
         if share_memory(out, t):
             raise_overlap("the written-to tensor and a tensor that is read share memory")
+
+
+def advise_shared(Tensor out not None, name):
+    """`out` is written in part, and shows what is written in other places too: an expanded one."""
+    if overlaps_itself(out):
+        advise(f"{name}: the elements of an expanded tensor share memory, clone() it first")
 
 
 def check_placed(Tensor like not None, *outs):

@@ -397,8 +397,8 @@ torch.set_autocast_cpu_enabled              dispatch.as_torch.amp.set_autocast_c
 torch.set_autocast_gpu_dtype                dispatch.as_torch.amp.set_autocast_gpu_dtype
 torch.nn.functional._Reduction              dispatch.as_torch.nn.reductions
 torch._constrain_as_size                    dispatch.as_torch.guards._constrain_as_size
-torch.set_warn_always                       dispatch.as_torch.deterministic.set_warn_always
-torch.is_warn_always_enabled                dispatch.as_torch.deterministic.is_warn_always_enabled
+torch.set_warn_always                       dispatch._C.advice.set_warn_always
+torch.is_warn_always_enabled                dispatch._C.advice.is_warn_always_enabled
 torch.compiled_with_cxx11_abi               dispatch.as_torch.settings.compiled_with_cxx11_abi
 torch.get_float32_matmul_precision          dispatch.as_torch.settings.get_float32_matmul_precision
 torch.get_num_interop_threads               dispatch.as_torch.settings.get_num_interop_threads

@@ -1,8 +1,7 @@
 """PyTorch's settings of deterministic algorithms: kept and read back.
 
 The same call gives the same result here whatever they say, so no operator asks them; memory that
-`empty` gives is not filled, which `fill_uninitialized_memory` asks for in PyTorch. So is whether
-warnings are to be given each time: here they are Python's, whose filters say it.
+`empty` gives is not filled, which `fill_uninitialized_memory` asks for in PyTorch.
 """
 
 from typing import Any
@@ -10,14 +9,12 @@ from typing import Any
 __all__ = [
     "are_deterministic_algorithms_enabled", "fill_uninitialized_memory",
     "get_deterministic_debug_mode", "is_deterministic_algorithms_warn_only_enabled",
-    "is_warn_always_enabled", "set_deterministic_debug_mode", "set_warn_always",
-    "use_deterministic_algorithms",
+    "set_deterministic_debug_mode", "use_deterministic_algorithms",
 ]  # fmt: skip
 
 fill_uninitialized_memory = True
 _MODES = ("default", "warn", "error")
 _mode = 0  # the place in _MODES
-_warn_always = False
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
@@ -57,16 +54,3 @@ def set_deterministic_debug_mode(debug_mode: Any) -> None:
 def get_deterministic_debug_mode() -> int:
     """The setting as a number: 0, 1 or 2."""
     return _mode
-
-
-def set_warn_always(b: bool, /) -> None:
-    """Keep whether warnings that PyTorch gives once are to be given each time."""
-    global _warn_always
-    if not isinstance(b, bool):
-        raise RuntimeError(f"set_warn_always expects a bool, but got {type(b).__name__}")
-    _warn_always = b
-
-
-def is_warn_always_enabled() -> bool:
-    """What `set_warn_always` was told."""
-    return _warn_always

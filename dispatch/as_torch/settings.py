@@ -7,6 +7,7 @@ shortened here, operators run on one pool of threads, and denormal numbers stay.
 from typing import Any
 
 import dispatch
+from dispatch._C.advice import advise_once
 from dispatch.as_torch.version import __version__
 
 __all__ = [
@@ -29,6 +30,7 @@ def set_default_tensor_type(t: Any) -> None:
     dtype = getattr(kind, "dtype", None)
     if not isinstance(kind, type) or not isinstance(dtype, dispatch.dtype):
         raise TypeError(f"set_default_tensor_type: expected the type of a tensor, got {t!r:.80}")
+    advise_once("set_default_tensor_type", "deprecated, call set_default_dtype, set_default_device")
     dispatch.set_default_dtype(dtype)
 
 

@@ -18,7 +18,7 @@ from dispatch._C.tensor import Tensor
 from dispatch._C.tls import _len_torch_dispatch_stack
 from dispatch._C.wrapper import has_handler
 from dispatch._ops import ops
-from dispatch.tensor.data import as_tensor, plain_values
+from dispatch.tensor.data import advise_cut, as_tensor, plain_values
 
 __all__ = ["CONVERSIONS", "VALUE_TYPES", "as_index", "value_as"]
 
@@ -223,7 +223,11 @@ def as_index(self: Tensor) -> int:
 
 
 def value_as(kind: str) -> Callable[[Tensor], Any]:
+    told = kind in ("float", "complex")
+
     def convert(self: Tensor) -> Any:
+        if told and self.requires_grad:
+            advise_cut()
         return VALUE_TYPES[kind](_item(self, kind))
 
     return convert

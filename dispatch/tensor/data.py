@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from dispatch._C import dtypes
-from dispatch._C.advice import advise
+from dispatch._C.advice import advise, advise_once
 from dispatch._C.arrays import _new_strided, _numpy_view, from_numpy
 from dispatch._C.default_device import get_default_device
 from dispatch._C.dtypes import get_default_dtype, promote_types, strided
@@ -133,6 +133,8 @@ def _flatten(data: Any, shape: Sequence[int], dim: int, out: list[Any]) -> None:
         return
     if not _is_sequence(data):
         raise TypeError(f"tensor: expected a sequence at dim {dim}, got {type(data).__name__}")
+    if dim and isinstance(data, np.ndarray):
+        advise_once("a tensor of a list of arrays", "slow, make one array of them first")
     if len(data) != shape[dim]:
         raise ValueError(
             f"tensor: expected sequence of length {shape[dim]} at dim {dim} (got {len(data)})"
@@ -148,12 +150,19 @@ def _leaf(item: Any) -> Any:
     if isinstance(item, Tensor) and item.numel() != 1:
         raise ValueError(f"tensor: a tensor of {item.numel()} elements is not one number")
     if isinstance(item, Tensor):
+        if item.requires_grad:
+            advise_cut()
         return _value_of(item)
     if isinstance(item, (np.generic, np.ndarray)):
         return item.item()
     if _is_sequence(item):
         raise ValueError(f"tensor: too many dimensions at {type(item).__name__}")
     return item
+
+
+def advise_cut() -> None:
+    """A number that loses its gradient, where it may not be meant to."""
+    advise_once("a tensor that requires grad as a number", "call detach() first")
 
 
 def _value_of(item: Tensor) -> Any:

@@ -6,12 +6,14 @@ one `index` or `index_put_`. `methods` makes both functions hooks of Tensor.
 from operator import index as as_int
 
 from cpython.object cimport PyObject
+from cpython.sequence cimport PySequence_Check
 from libc.stdint cimport INT64_MAX, INT64_MIN, int64_t
 
 from dispatch._C.dtypes cimport DEV_CPU, ST_bool, ST_uint8, is_complex_code, is_floating_code
 from dispatch._C.symbolic cimport NK_INT, NK_NONE, eq_or_false, known_le, number_kind, size_from, size_object
 from dispatch._C.tensor cimport TF_CUSTOM_DEVICE, TF_CUSTOM_SIZES, Tensor
 
+from dispatch._C.advice import advise
 from dispatch._C.dtypes import int64, strided
 from dispatch._ops import ops
 from dispatch.tensor.data import tensor_for_index
@@ -214,12 +216,13 @@ cdef object flag_index(bint flag, object like):
 
 
 cdef tuple as_tuple(object index):
-    """A list with anything but numbers in it stands for a tuple, as it did in early numpy."""
+    """A list with anything but numbers in it stands for a tuple, as it did in early numpy: that is deprecated."""
     if isinstance(index, tuple):
         return tuple(index)
     if isinstance(index, list) and len(index) < LONGEST_TUPLE:
         for item in index:
-            if item is None or item is Ellipsis or isinstance(item, (Tensor, slice, list, tuple)):
+            if item is None or item is Ellipsis or isinstance(item, (Tensor, slice)) or PySequence_Check(item):
+                advise("x[list] for x[tuple(list)] is deprecated: it will be an index of one dimension")
                 return tuple(index)
     return (index,)
 

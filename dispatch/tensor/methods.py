@@ -204,6 +204,7 @@ def _install_methods() -> None:
         "__dlpack__": later("_C.dlpack.to_dlpack"),
         "__dlpack_device__": later("_C.dlpack.dlpack_device"),
         "istft": _istft, "lu": later("tensor.functions.lu"), "stft": later("tensor.functions.stft"),
+        **{n: later(f"tensor.older.{n}") for n in ("eig", "lstsq", "solve", "symeig")},
         "__reduce_ex__": _reduce_ex, "__repr__": _represent,
         "__reversed__": _reversed, "__setstate__": _set_state,
         "norm": later("tensor.functions.norm"), "unique": later("tensor.functions.unique"),

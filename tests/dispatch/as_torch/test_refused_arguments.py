@@ -14,6 +14,13 @@ from tests.dispatch.refused import (
     z,
 )  # fmt: skip
 
+
+def transformer(src, tgt):
+    with pytest.warns(UserWarning, match="batch_first"):
+        made = nn.Transformer(2, 1, 1, 1, 2)
+    return made(src, tgt)
+
+
 # A call that is right, to be made wrong in one argument.
 attend = functools.partial(
     F.multi_head_attention_forward,
@@ -306,17 +313,17 @@ CALLS = [
         "activation should be relu/gelu, not odd",
     ),
     (
-        lambda: nn.Transformer(2, 1, 1, 1, 2)(o(2, 2, 2), o(2, 3, 2)),
+        lambda: transformer(o(2, 2, 2), o(2, 3, 2)),
         RuntimeError,
         "the batch number of src and tgt must be equal",
     ),
     (
-        lambda: nn.Transformer(2, 1, 1, 1, 2)(o(2, 2, 3), o(2, 2, 2)),
+        lambda: transformer(o(2, 2, 3), o(2, 2, 2)),
         RuntimeError,
         "the feature number of src and tgt must be equal to d_model",
     ),
     (
-        lambda: nn.Transformer(2, 1, 1, 1, 2)(o(2, 2, 2), o(2, 2, 3)),
+        lambda: transformer(o(2, 2, 2), o(2, 2, 3)),
         RuntimeError,
         "the feature number of src and tgt must be equal to d_model",
     ),

@@ -72,13 +72,18 @@ def test_operators_are_those_of_pytorch(index: Any, names: list[str]) -> None:
         ([0, 1], (2, 3, 4, 5)),
         (True, (1, 2, 3, 4, 5)),
         (([0, 1], [0, 1]), (2, 4, 5)),
-        ([[0, 1], slice(None)], (2, 3, 4, 5)),
+        (([0, 1], slice(None)), (2, 3, 4, 5)),
         ((slice(None), [[0], [1]]), (2, 2, 1, 4, 5)),
     ],
     ids=str,
 )
 def test_lists_gather_on_meta(index: Any, shape: tuple) -> None:
     assert tuple(numbers(2, 3, 4, 5).to("meta")[index].shape) == shape
+
+
+def test_a_list_of_other_than_numbers_is_a_tuple() -> None:
+    with pytest.warns(UserWarning, match=r"^x\[list\]"):
+        assert tuple(numbers(2, 3, 4, 5).to("meta")[[[0, 1], slice(None)]].shape) == (2, 3, 4, 5)
 
 
 def test_integer_tensors_select() -> None:

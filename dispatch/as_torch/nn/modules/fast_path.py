@@ -45,10 +45,9 @@ def attention(
 def encoder_layer(layer: Any, src: Any, mask: Any, padding: Any) -> Tensor | None:
     """What `layer.forward` gives, by one operator; masks are addends."""
     own, norms = layer.self_attn, (layer.norm1, layer.norm2)
-    gelu = layer.activation is F.gelu or type(layer.activation).__name__ == "GELU"
-    relu = layer.activation is F.relu or type(layer.activation).__name__ == "ReLU"
+    known = _activation_of(layer)
     if (
-        own.in_proj_bias is None or not (gelu or relu) or norms[0].eps != norms[1].eps
+        own.in_proj_bias is None or not known or norms[0].eps != norms[1].eps
         or any(m._forward_hooks or m._forward_pre_hooks for m in layer.modules())
     ):  # fmt: skip
         return None
@@ -59,10 +58,34 @@ def encoder_layer(layer: Any, src: Any, mask: Any, padding: Any) -> Tensor | Non
     joined, kind = _joined(own.num_heads, mask, padding, src)
     operator: Any = ops.aten._transformer_encoder_layer_fwd
     result: Tensor = operator(
-        src, own.embed_dim, own.num_heads, *first[1:], gelu, layer.norm_first, norms[0].eps, *rest,
-        joined, kind,
+        src, own.embed_dim, own.num_heads, *first[1:], known == 2, layer.norm_first, norms[0].eps,
+        *rest, joined, kind,
     )  # fmt: skip
     return result
+
+
+def _activation_of(layer: Any) -> int:
+    """1 for relu, 2 for gelu, else 0."""
+    if layer.activation is F.gelu or type(layer.activation).__name__ == "GELU":
+        return 2
+    return int(layer.activation is F.relu or type(layer.activation).__name__ == "ReLU")
+
+
+def why_not_nested(layer: Any) -> str:
+    """Why copies of `layer` are not given sequences without their padding; "" if they may be."""
+    own = getattr(layer, "self_attn", None)
+    if not hasattr(layer, "norm_first") or own is None:
+        return f"{type(layer).__name__} is no TransformerEncoderLayer"
+    reasons = {
+        "norm_first is True": layer.norm_first,
+        "batch_first is False": not own.batch_first,
+        "keys or values have sizes of their own": not own._qkv_same_embed_dim,
+        "there is no bias": own.in_proj_bias is None,
+        "the activation is neither relu nor gelu": not _activation_of(layer),
+        "the norms differ in eps": layer.norm1.eps != layer.norm2.eps,
+        "the number of heads is odd": own.num_heads % 2 == 1,
+    }
+    return next((reason for reason, holds in reasons.items() if holds), "")
 
 
 def _may_be_fast(layer: Any, own: Any, x: Any, given: tuple[Any, ...]) -> bool:

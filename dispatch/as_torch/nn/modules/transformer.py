@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import dispatch
+from dispatch._C.advice import advise
 from dispatch.as_torch.nn import functional as F, init
 from dispatch.as_torch.nn.attention import _as_addends
 from dispatch.as_torch.nn.modules import fast_path
@@ -237,6 +238,10 @@ class TransformerEncoder(Module):
         self.layers = _copies(encoder_layer, num_layers)
         self.num_layers, self.norm = num_layers, norm
         self.enable_nested_tensor, self.mask_check = enable_nested_tensor, mask_check
+        reason = fast_path.why_not_nested(encoder_layer)
+        self.use_nested_tensor = enable_nested_tensor and not reason
+        if enable_nested_tensor and reason:
+            advise(f"TransformerEncoder: enable_nested_tensor has no effect, for {reason}")
 
     def forward(
         self, src: Any, mask: Any = None, src_key_padding_mask: Any = None,

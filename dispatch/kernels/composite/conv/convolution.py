@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dispatch._C.advice import advise_once
 from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
@@ -280,6 +281,7 @@ def convolve_same(
     steps = list(dilation) * len(kernel) if len(dilation) == 1 else dilation
     total = [d * (k - 1) for d, k in zip(steps, kernel, strict=False)]
     if any(t % 2 for t in total):
+        advise_once("padding='same' of an even kernel", "the input is copied to be one longer")
         sides = [side for t in reversed(total) for side in (0, t % 2)]
         input = _constant_pad_nd(input, sides, 0)
     padding, zero = [t // 2 for t in total], [0] * len(total)

@@ -7,7 +7,7 @@ from libc.stdint cimport int64_t
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    DEV_CPU, DEV_META, MF_NONE, MF_contiguous, MF_preserve, ST_NONE,
+    DEV_CPU, DEV_META, MF_NONE, MF_contiguous, MF_preserve, ST_NONE, ST_complex32,
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.read_only cimport check_writable
@@ -19,6 +19,7 @@ from dispatch.kernels.composite.factory.basic cimport empty_like
 from dispatch.kernels.cpu.copy cimport copies as cpu_copy
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.meta.copy cimport copies as meta_copy
+from dispatch.kernels.meta.factory.basic cimport advise_complex32
 
 cdef Callee AS_STRIDED = callee("as_strided")
 cdef Callee CLONE = callee("clone")
@@ -105,6 +106,10 @@ cdef object _to_copy(Tensor self, int dtype, int layout, object device, object p
     cdef int code = self.c_dtype if dtype == ST_NONE else dtype
     cdef int devtype = self.c_devtype
     cdef Tensor out
+    if code != self.c_dtype and devtype == DEV_CPU and rules.is_eager(self):
+        cpu_copy.advise_lossy(code, self)
+        if code == ST_complex32:
+            advise_complex32()
     if layout >= 0 and layout != self.c_layout:
         raise refused(f"a tensor of layout {self.layout} cannot become one of layout "
                       f"{dtypes.get_layout(layout)}")

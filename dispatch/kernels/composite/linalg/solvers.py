@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 
 from dispatch._C import dtypes
+from dispatch._C.advice import advise_once
 from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
@@ -168,6 +169,8 @@ def lu_solve(
     self: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor | None = None
 ) -> Tensor:
     """`linalg_lu_solve` by its older name, its arguments in another order."""
+    name = "lu_solve" if out is None else "lu_solve.out"
+    advise_once(name, "deprecated, call linalg.lu_solve, whose arguments have another order")
     if out is None:
         return _aten.linalg_lu_solve(LU_data, LU_pivots, self)
     return _aten.linalg_lu_solve.out(LU_data, LU_pivots, self, out=out)
@@ -175,6 +178,7 @@ def lu_solve(
 
 def cholesky_out(self: Tensor, upper: bool = False, *, out: Tensor) -> Tensor:
     """`cholesky` into `out`."""
+    advise_once("cholesky.out", "deprecated, call linalg.cholesky")
     return into(out, _aten.cholesky(self, upper))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from dispatch._C.advice import advise_once
 from dispatch._C.dtypes import dtype
 from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
@@ -42,18 +43,25 @@ def frobenius_norm_out(
     return _aten.norm.out(self, 2.0, list(dim), keepdim, out=out)
 
 
+def _advise_nuclear() -> None:
+    advise_once("nuclear_norm", "deprecated, call linalg.matrix_norm(A, 'nuc')")
+
+
 def nuclear_norm(self: Tensor, keepdim: bool = False) -> Tensor:
     """The sum of a matrix's singular values."""
+    _advise_nuclear()
     return _aten.linalg_matrix_norm.str_ord(self, "nuc", [-2, -1], keepdim)
 
 
 def nuclear_norm_out(self: Tensor, keepdim: bool = False, *, out: Tensor) -> Tensor:
     """The same into `out`."""
+    _advise_nuclear()
     return _aten.linalg_matrix_norm.str_ord_out(self, "nuc", [-2, -1], keepdim, out=out)
 
 
 def nuclear_norm_dim(self: Tensor, dim: Sequence[int], keepdim: bool = False) -> Tensor:
     """The nuclear norm of the matrices that two dimensions span."""
+    _advise_nuclear()
     return _aten.linalg_matrix_norm.str_ord(self, "nuc", list(dim), keepdim)
 
 
@@ -61,6 +69,7 @@ def nuclear_norm_dim_out(
     self: Tensor, dim: Sequence[int], keepdim: bool = False, *, out: Tensor
 ) -> Tensor:
     """The same into `out`."""
+    _advise_nuclear()
     return _aten.linalg_matrix_norm.str_ord_out(self, "nuc", list(dim), keepdim, out=out)
 
 

@@ -16,5 +16,7 @@ cdef int copy_array(Tensor out, object values) except -1
 cdef dispatch_run caster(int from_, int to) noexcept
 # The values of `src` into `out` of the same sizes: nothing is checked.
 cdef int copy_values(Tensor out, Tensor src) except -1
+# A warning where complex numbers become real ones of dtype `code`. Before anything is read.
+cdef int advise_lossy(int code, Tensor src) except -1
 # One number into `out`, converted. RuntimeError when its dtype cannot hold it.
 cdef int fill_values(Tensor out, object value) except -1

@@ -11,6 +11,8 @@ from libc.string cimport memcmp, memcpy, memmove, memset
 
 import numpy as np
 
+from dispatch._C.advice import advise_once
+
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
     DEV_CPU, DTYPES_FLOAT8, DTYPES_REDUCED_FLOATING, ST_bool, ST_complex32, ST_complex64, ST_complex128, ST_float16,
@@ -166,9 +168,18 @@ cdef int check_overlap(Tensor self, Tensor src) except -1:
     raise refused("unsupported operation: elements of src and self share memory, clone() one of them first")
 
 
+cdef int advise_lossy(int code, Tensor src) except -1:
+    """Before anything is read: who shows a warning may do anything."""
+    if is_complex_code(src.c_dtype) and not is_complex_code(code) and code != ST_bool:
+        advise_once("complex numbers as real ones", "the imaginary parts are lost")
+    return 0
+
+
 cdef object copy_(Tensor self, Tensor src, bint non_blocking):
     if self is src:
         return self
+    if self.c_dtype != src.c_dtype:
+        advise_lossy(self.c_dtype, src)
     meta_copy.check_copy(self, src)
     if self.c_keys & ZERO_BIT:
         raise refused("zeros without memory cannot be written: clone() them first")
@@ -301,6 +312,7 @@ cdef object fill_(Tensor self, object value):
 
 
 cdef object fill_tensor_(Tensor self, Tensor value):
+    advise_lossy(self.c_dtype, value)
     meta_copy.check_fill(value)
     copy_values(self, value)
     return self

@@ -22,6 +22,7 @@ from dispatch.kernels.cpu.index.slices cimport (
     flat_places, places_of, read_numbers, reduce_slices, set_rest, take_places, write_slices,
 )
 
+from dispatch._C.structured import advise_shared, check_written
 from dispatch._ops import ops
 from dispatch.kernels.meta.index import lookup as meta
 
@@ -61,6 +62,7 @@ def put_(Tensor self not None, Tensor index not None, Tensor source not None, bi
     cdef Numbers places
     cdef Tensor written = self
     meta.check_put(self, index, source)
+    check_written(self, index, source)
     places = flat_places(self, index)
     if accumulate:
         if places.n:
@@ -161,6 +163,7 @@ cdef int fill_slices(Tensor self, int64_t dim, object value, Numbers places) exc
 def index_fill_scalar(Tensor self not None, int64_t dim, Tensor index not None, value):
     """Slices filled with a number; negative indices count from the end."""
     cdef Numbers places
+    advise_shared(self, "index_fill_")
     dim = meta.check_fill(self, dim, index, value)
     places = along(self, dim, index, True)
     check_supported(self, DTYPES_RARE | DTYPES_WIDE_UNSIGNED, False)

@@ -15,6 +15,8 @@ from dispatch.kernels.meta.elementwise cimport pointwise
 from dispatch.kernels.meta.elementwise.pointwise cimport is_meta
 from dispatch._C.structured cimport CAST_EXACT, OVERLAP_SELF, Spec, init_spec
 
+from dispatch._C.advice import advise_once
+
 cdef struct Three:
     PyObject* items[3]
 
@@ -107,8 +109,10 @@ cdef int clamp_bound_tensor(Spec* s, Tensor self, Tensor bound) except -1:
 
 cdef int where(Spec* s, Tensor condition, Tensor self, Tensor other) except -1:
     cdef Three operands = three(condition, self, other)
-    cdef int code = rules.result_type(&operands.items[1], 2)
-    cdef int kind = condition.c_dtype
+    cdef int code, kind = condition.c_dtype
+    if kind == ST_uint8 and not pointwise.on_meta(operands.items, 3):
+        advise_once("where of a uint8 condition", "deprecated, make it bool")     # before anything is read
+    code = rules.result_type(&operands.items[1], 2)
     if kind != ST_bool and (kind != ST_uint8 or pointwise.on_meta(operands.items, 3)):
         raise refused(f"condition must be a bool tensor, got {condition.dtype!r}")
     pointwise.fill(s, operands.items, 3, code, ST_NONE)

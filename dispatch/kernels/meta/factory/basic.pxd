@@ -24,6 +24,8 @@ cdef Tensor new_strided(IntArray size, IntArray stride, int dtype, int devtype)
 cdef int check_layout(int layout) except -1
 # How many elements arange has in dtype `code`. RuntimeError for bounds that make no range.
 cdef int64_t arange_size(object start, object end, object step, int code) except? SIZE_ERROR
+# The warning of the first tensor of complex32.
+cdef int advise_complex32() except -1
 cdef Tensor resized_for_arange(Tensor out, int64_t n)
 # Meta while a fake kernel runs, else `devtype`.
 cdef int kernel_device(int devtype) noexcept

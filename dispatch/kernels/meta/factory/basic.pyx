@@ -11,7 +11,7 @@ from libc.stdint cimport INT64_MAX, int8_t, int64_t
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    DEV_META, LAYOUT_strided, MF_NONE, MF_contiguous, MF_preserve, ST_NONE, ST_int64,
+    DEV_META, LAYOUT_strided, MF_NONE, MF_contiguous, MF_preserve, ST_NONE, ST_complex32, ST_int64,
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport reach_of
@@ -23,6 +23,7 @@ from dispatch._C.tensor cimport Tensor, keys_for, new_empty, place_tensor
 from dispatch._C.tls cimport tls
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.meta cimport rules
+from dispatch._C.advice import advise_once
 from dispatch.kernels.meta.rules.sizes import holds
 
 
@@ -54,9 +55,16 @@ cdef int check_expressed(IntArray size) except -1:
     return 0
 
 
+cdef int advise_complex32() except -1:
+    advise_once("complex32", "experimental, many operators have no kernel for it")
+    return 0
+
+
 cdef Tensor new_formatted(IntArray size, int dtype, int devtype, int memory_format):
     cdef int64_t strides[64]
     cdef int n = <int>size.len, code = dtype_or_default(dtype)
+    if code == ST_complex32:
+        advise_complex32()
     if first_symbolic(n, size.data):
         check_expressed(size)
     if memory_format == MF_NONE or memory_format == MF_contiguous:
@@ -74,6 +82,8 @@ cdef Tensor new_strided(IntArray size, IntArray stride, int dtype, int devtype):
     if size.len != stride.len:
         raise refused(f"size {ints(size)} and stride {ints(stride)} differ "
                       "in length")
+    if code == ST_complex32:
+        advise_complex32()
     if first_symbolic(n, size.data):
         check_expressed(size)
     elif not first_symbolic(n, stride.data):

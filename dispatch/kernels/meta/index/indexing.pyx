@@ -13,6 +13,7 @@ import warnings
 
 import numpy
 
+from dispatch._C.advice import advise, advise_once
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
     ST_NONE, ST_bool, ST_int8, ST_int32,
@@ -27,7 +28,7 @@ from dispatch._C.tensor cimport Tensor, get_numpy, new_view
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.meta.rules cimport MAX_DIMS, is_eager
 from dispatch._C.structured cimport (
-    CAST_EXACT, CAST_SAFE, OVERLAP_ANY, OVERLAP_NONE, OVERLAP_SELF, Spec,
+    CAST_EXACT, CAST_SAFE, OVERLAP_ANY, OVERLAP_NONE, OVERLAP_SELF, OVERLAP_TOLD, Spec,
 )
 
 
@@ -316,6 +317,7 @@ cdef int index_put(Spec* s, Tensor self, list indices, Tensor values, bint accum
         if not x.has_mask:
             indexed_sizes(s, steps, self, &x)
             check_values(s, values)
+        s.cast = OVERLAP_TOLD
     set_sizes(s, self)
     s.dtype = self.c_dtype
     rules.dense_like_strides(s.strides, self)
@@ -430,6 +432,7 @@ cdef int check_combined(object reduce) except -1:
 
 
 cdef int scatter_combine(Spec* s, Tensor self, int64_t dim, Tensor index, Tensor src, object reduce) except -1:
+    advise_once("reduce of scatter with a tensor", "deprecated, call scatter_reduce")
     fill_scatter(s, self, dim, index, src)
     return check_combined(reduce)
 
@@ -459,7 +462,7 @@ cdef int fill_masked(Spec* s, Tensor self, Tensor mask) except -1:
     s.ndim = rules.broadcast_into(s.sizes, 0, self.c_sizes, self.c_ndim)
     s.ndim = rules.broadcast_into(s.sizes, s.ndim, mask.c_sizes, mask.c_ndim)
     s.dtype = self.c_dtype
-    s.cast = copied_into_place(self)
+    s.cast = copied_into_place(self) | OVERLAP_TOLD
     return 0
 
 
@@ -483,6 +486,8 @@ cdef int masked_fill_scalar(Spec* s, Tensor self, Tensor mask, object value) exc
 
 cdef int masked_scatter(Spec* s, Tensor self, Tensor mask, Tensor source) except -1:
     """A mask of uint8 is accepted where there is no data."""
+    if mask.c_dtype == ST_uint8 and is_eager(self):
+        advise("masked_scatter: a mask of uint8 is deprecated, make it bool")
     if mask.c_dtype != ST_bool and (mask.c_dtype != ST_uint8 or is_eager(self)):
         raise_dtype("mask", mask, "bool")
     if self.c_dtype != source.c_dtype:

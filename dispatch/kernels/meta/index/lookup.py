@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dispatch._C import dtypes
+from dispatch._C.advice import advise_once
 from dispatch._C.errors import refused
 from dispatch._C.structured import Shaped, TensorSpec
 from dispatch._C.tensor import Tensor
@@ -170,6 +171,8 @@ def index_reduce(
     self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, include_self: bool
 ) -> Shaped:
     """self's sizes; `dim` is handed over wrapped."""
+    if rules.is_eager(self):
+        advise_once("index_reduce", "it may change")
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise refused(f"expected reduce to be one of prod, mean, amax, amin, got {reduce!r}")
     if index.dtype not in _INDEX:
@@ -200,6 +203,9 @@ def _found(sizes: Any, out_int32: bool) -> TensorSpec:
 def _check_sorted(
     boundaries: Tensor, self: Any, right: bool, side: str | None, sorter: Tensor | None
 ) -> None:
+    for name, read in (("sorted values", boundaries), ("values", self), ("a sorter", sorter)):
+        if isinstance(read, Tensor) and rules.is_eager(read) and not read.is_contiguous():
+            advise_once(f"searchsorted with {name} that are not contiguous", "they are copied")
     if side not in (None, "left", "right"):
         raise refused(f"side must be 'left' or 'right', got {side!r}")
     if side == "left" and right:
@@ -265,6 +271,7 @@ def bucketize_tensor(self: Tensor, boundaries: Tensor, out_int32: bool, right: b
 def bucketize_scalar(self: Any, boundaries: Tensor, out_int32: bool, right: bool) -> TensorSpec:
     """One place."""
     _check_boundaries(boundaries)
+    _check_sorted(boundaries, self, right, None, None)
     return _found((), out_int32)
 
 

@@ -17,7 +17,9 @@ from dispatch.kernels.meta.linalg.checks cimport (
     UNSTRUCTURED, check_floating, check_matrix, check_same_dtype, check_square, complex_of, real_of, set_columns, set_info,
     set_none, set_sizes,
 )
-from dispatch.kernels.meta.rules.sizes cimport same_sizes
+from dispatch.kernels.meta.rules.sizes cimport is_eager, same_sizes
+
+from dispatch._C.advice import advise_once
 
 cdef enum:
     MAX_DIMS = 64
@@ -44,6 +46,8 @@ cdef int sizes_with(int64_t* out, Tensor t, int64_t m, int64_t n) noexcept:
 cdef int cholesky(Spec* s, Tensor self, bint upper) except -1:
     """Empty ones keep the row-major order."""
     cdef int d
+    if is_eager(self):
+        advise_once("cholesky", "deprecated, call linalg.cholesky")
     for d in range(self.c_ndim):
         if eq(self.c_sizes[d], 0):
             return set_sizes(s, self.c_sizes, self.c_ndim, self.c_dtype, UNSTRUCTURED)

@@ -20,6 +20,8 @@ from dispatch.kernels.meta.linalg.checks cimport (
 )
 from dispatch.kernels.meta.rules.sizes cimport same_sizes
 
+from dispatch._C.advice import advise_once
+
 cdef enum:
     MAX_DIMS = 64
 
@@ -139,6 +141,8 @@ cdef int solve_triangular(Spec* s, Tensor self, Tensor B, bint upper, bint left,
 cdef int triangular_solve(Spec* s, Tensor self, Tensor A, bint upper, bint transpose, bint unitriangular) except -1:
     cdef int64_t sizes[MAX_DIMS]
     cdef int n
+    if rules.is_eager(self):
+        advise_once("triangular_solve", "deprecated, call linalg.solve_triangular")
     check_matrix("self", self)
     check_matrix("A", A)
     check_solver_sides(A, self)

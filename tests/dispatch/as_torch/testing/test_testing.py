@@ -360,16 +360,6 @@ def test_annotated_arguments_are_what_an_overload_needs():
     ], done.stderr
 
 
-def test_whether_warnings_are_given_always_is_read_back():
-    assert not deterministic.is_warn_always_enabled()
-    deterministic.set_warn_always(True)
-    assert deterministic.is_warn_always_enabled()
-    with pytest.raises(RuntimeError, match="expects a bool, but got int"):
-        deterministic.set_warn_always(0)
-    deterministic.set_warn_always(False)
-    assert not deterministic.is_warn_always_enabled()
-
-
 def test_settings_of_deterministic_algorithms_are_read_back():
     try:
         deterministic.use_deterministic_algorithms(True, warn_only=True)
