@@ -247,21 +247,41 @@ set_loader(KK_AD_INPLACE_OR_VIEW, load_adinplace)
 # ---- autograd --------------------------------------------------------------------------------------------------------
 
 class Node:
-    """Placeholder of a backward function: it has a name, and nothing behind it."""
+    """Placeholder of a backward function: a class for each name, and nothing behind it."""
 
-    def __init__(self, name):
-        self._name = name
-        self.next_functions = ()
+    __slots__ = ("__weakref__",)
+    next_functions = ()
 
     def name(self):
         """`AddBackward0` for aten::add."""
-        return self._name
+        return type(self).__name__
 
     def __call__(self, *args):
         raise RuntimeError("there is no autograd engine in this library")
 
     def __repr__(self):
-        return f"<{self._name} object at {hex(id(self))}>"
+        return f"<{self.name()} object at {hex(id(self))}>"
+
+
+cdef dict node_types = {}            # an operator's or a node's name -> the class of its nodes
+
+
+def new_node(str name not None):
+    """A node of that name: each has a class of its own, as in PyTorch."""
+    kind = node_types.get(name)
+    if kind is None:
+        kind = node_types[name] = type(name, (Node,), {"__slots__": (), "__module__": "builtins"})
+    return kind()
+
+
+cdef object node_of(OperatorEntry e):
+    """A node of an operator, whose name is made once."""
+    kind = node_types.get(e.name)
+    if kind is None:
+        node = new_node(backward_name(e))
+        node_types[e.name] = type(node)
+        return node
+    return kind()
 
 
 cdef frozenset not_differentiable = frozenset((
@@ -440,7 +460,7 @@ def grad_fn_of(Tensor t not None):
     if t.c_flags & TF_VIEW_MARKS:
         raise RuntimeError(f"a view that was made {origin_of(t)}, or its base, was modified in place: its gradient is unknown. "
                            f"Make the view and write to it both with gradients recorded, or both without")
-    set_grad_fn(t, Node("AsStridedBackward0"))
+    set_grad_fn(t, new_node("AsStridedBackward0"))
     return t.c_autograd
 
 
@@ -452,24 +472,26 @@ def set_grad_fn(Tensor t not None, node):
         t.c_seen_version = get_version(t)
 
 
-cdef int mark_outputs(OperatorEntry e, object result) except -1:
+cdef int mark_outputs(OperatorEntry e, object result, object node=None) except -1:
     if isinstance(result, (tuple, list)):
+        node = node_of(e)               # one for all
         for t in result:
-            mark_outputs(e, t)
+            mark_outputs(e, t, node)
     elif isinstance(result, Tensor):
-        mark_output(e, <Tensor>result)
+        mark_output(e, <Tensor>result, node)
     return 0
 
 
-cdef int mark_output(OperatorEntry e, Tensor t) except -1:
+cdef int mark_output(OperatorEntry e, Tensor t, object node) except -1:
     if e.emitted == NULL and t.c_flags & TF_REQUIRES_GRAD:
         return 0                 # what runs below recorded gradients itself
     if e.emitted != NULL and t.c_base is None and e.flags & (OF_ALIASING | OF_MUTABLE) == OF_ALIASING:
         return 0                 # the same memory and no view: view.dtype
     if is_differentiable(t):
         if t.c_base is not None and e.flags & OF_MUTABLE:
-            set_grad_fn(t.c_base, Node("CopySlices"))
-        set_grad_fn(t, Node(backward_name(e)))
+            set_grad_fn(t.c_base, new_node("CopySlices"))
+            node = new_node("AsStridedBackward0")           # it views what was written so
+        set_grad_fn(t, node_of(e) if node is None else node)
     return 0
 
 

@@ -442,6 +442,7 @@ torch.nn.functional.has_torch_function_unary dispatch.modes.has_torch_function_u
 torch.nn.functional.has_torch_function_variadic dispatch.modes.has_torch_function_variadic
 torch.overrides._is_torch_function_mode_enabled dispatch._C._is_torch_function_mode_enabled
 torch.func.functionalize                    dispatch.functional.functionalize
+torch.autograd.graph.Node                   dispatch._C.fallbacks.Node
 """
 
 _REFUSED = """
@@ -453,7 +454,7 @@ torch.func
     grad grad_and_value hessian jacfwd jacrev jvp linearize stack_module_state vjp vmap
 torch.autograd                      gradcheck gradgradcheck
 torch.autograd.graph
-    GradientEdge Node allow_mutation_on_saved_tensors disable_saved_tensors_hooks
+    GradientEdge allow_mutation_on_saved_tensors disable_saved_tensors_hooks
     get_gradient_edge register_multi_grad_hook save_on_cpu saved_tensors_hooks
 torch.cuda                          CUDAGraph Event ExternalStream Stream StreamContext graph
 torch.cuda.jiterator                _create_jit_fn

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from dispatch import Tensor
-from dispatch._C.fallbacks import set_grad_fn
+from dispatch._C.fallbacks import Node, set_grad_fn
 from dispatch._C.grad_mode import is_grad_enabled, no_grad
 from dispatch.library.autograd import FunctionCtx
 from dispatch.modes import handle_torch_function, has_torch_function
@@ -65,14 +65,10 @@ class Function(FunctionCtx):
         return tuple(made) if several else made[0]
 
 
-class _Node(Function):
+class _Node(Function, Node):
     """The `ctx` of one call, and the `grad_fn` of what it gave."""
 
     _function: type[Function]
-
-    def name(self) -> str:
-        """The name of its class."""
-        return type(self).__name__
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:

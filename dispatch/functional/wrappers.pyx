@@ -11,7 +11,7 @@ from dispatch._C.dispatcher cimport call_boxed, find_entry, need_entry
 from dispatch._C.dtypes cimport device, get_dtype, get_layout, itemsize_table
 from dispatch._C.keys cimport KS_ADInplaceOrView, KS_AUTOGRAD, KS_Functionalize, KS_Python, KS_PythonTLSSnapshot, key_value
 from dispatch._C.operator cimport KernelObject, OperatorEntry, qualified_name
-from dispatch._C.fallbacks import Node, set_grad_fn
+from dispatch._C.fallbacks import new_node, set_grad_fn
 from dispatch._C.python_kernel cimport get_overload
 from dispatch._C.references cimport forbid_new, take
 from dispatch._C.geometry cimport reach_of
@@ -526,7 +526,7 @@ def _mirror_autograd_meta_to(a, b):
     cdef Tensor target = any_tensor("_mirror_autograd_meta_to", b)
     if needs_grad(source):
         set_requires_grad(target, True)
-        set_grad_fn(target, Node("Error"))
+        set_grad_fn(target, new_node("Error"))
 
 
 def _propagate_functional_input_mutation(Tensor unwrapped_ not None, wrapped):

@@ -8,7 +8,7 @@ node keeps what the formula needs (`setup_context`) and becomes the outputs' `gr
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from dispatch._C.fallbacks import follow_view, set_grad_fn
+from dispatch._C.fallbacks import Node, follow_view, set_grad_fn
 from dispatch._C.grad_mode import no_grad
 from dispatch._C.guards import _AutoDispatchBelowAutograd
 from dispatch._C.keys import DispatchKeySet
@@ -74,7 +74,7 @@ class FunctionCtx:
         self.materialize_grads = value
 
 
-class _Node(FunctionCtx):
+class _Node(FunctionCtx, Node):
     """The `grad_fn` of a custom operator's outputs: the context, and the formula."""
 
     _op: OpOverload
@@ -84,10 +84,6 @@ class _Node(FunctionCtx):
         self.metadata: dict[Any, Any] = {}
         self.next_functions: tuple[Any, ...] = ()
         self._saved: tuple[Any, ...] = ()
-
-    def name(self) -> str:
-        """The name of its class."""
-        return type(self).__name__
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:

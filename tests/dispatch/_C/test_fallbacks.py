@@ -626,3 +626,21 @@ def test_a_handlers_answer_to_detach_has_no_history_left(make):
     assert not y.requires_grad and not y._is_view()
     y.mul_(leaf().sum())
     y.view(-1).mul_(2)  # none of its views has a mark
+
+
+def test_a_node_has_a_class_of_its_name_and_one_call_one_node():
+    x = dispatch.ones(4, requires_grad=True)
+    first, second = x.split(2)
+    assert first.grad_fn is second.grad_fn
+    assert type(first.grad_fn).__name__ == "SplitBackward0"
+    assert type((x * 2).grad_fn) is type((x * 3).grad_fn)
+    assert isinstance(x.exp().grad_fn, type(first.grad_fn).__mro__[1])
+    assert repr((x * 2).grad_fn).startswith("<MulBackward0 object at 0x")
+
+
+def test_a_view_that_was_written_to_views_what_its_base_became():
+    base = dispatch.ones(4, requires_grad=True) * 2
+    view = base[:2]
+    view.mul_(3)
+    assert base.grad_fn.name() == "CopySlices"
+    assert view.grad_fn.name() == "AsStridedBackward0"
