@@ -426,8 +426,12 @@ cdef int check_writable(OperatorEntry e, PyObject** args) except -1:
     """RuntimeError for leaves, and for views through which autograd could not follow the write (check_inplace)."""
     cdef int i
     cdef Tensor t
-    if e.emitted == NULL or e.name in ("aten::detach_", "aten::resize_", "aten::resize_as_"):
-        return 0                 # those that resize refuse it themselves, gradients recorded or not
+    if e.name == "aten::resize_" or e.name == "aten::resize_as_":
+        if needs_grad(<object>args[0]):
+            raise RuntimeError(f"{qualified_name(e)}: cannot resize variables that require grad\n  {e._schema_text}")
+        return 0
+    if e.emitted == NULL or e.name == "aten::detach_":
+        return 0
     for i in range(e.sig.n_args):
         if e.sig.args[i].flags & AF_WRITE and isinstance(<object>args[i], Tensor):
             t = <Tensor>args[i]

@@ -5,6 +5,7 @@ Those that handlers are asked for are those of PyTorch: `uniform_`, `normal_`, `
 """
 
 import functools
+import inspect
 import math
 import warnings
 from collections.abc import Callable
@@ -12,7 +13,7 @@ from typing import Any
 
 import dispatch
 from dispatch._C.advice import advise
-from dispatch.as_torch.nn.asking import asks
+from dispatch._C.torch_function import _ask_torch_function, _has_torch_function
 
 __all__ = [
     "calculate_gain", "constant", "constant_", "dirac", "dirac_", "eye", "eye_", "kaiming_normal",
@@ -23,6 +24,22 @@ __all__ = [
 
 Tensor = dispatch.Tensor
 _GAINS = {"tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 0.75}
+
+
+def _asks(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """`function`, asking handlers of its tensor first: they get all of it by keyword here."""
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def asking(*args: Any, **kwargs: Any) -> Any:
+        given = args[:1] or (kwargs.get("tensor"),)
+        if not _has_torch_function(given):
+            return function(*args, **kwargs)
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return _ask_torch_function(asking, given, (), bound.arguments)
+
+    return asking
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
@@ -54,21 +71,21 @@ def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
     return columns * field, rows * field
 
 
-@asks
+@_asks
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Tensor:
     """Values between `a` and `b`."""
     with dispatch.no_grad():
         return tensor.uniform_(a, b, generator=generator)
 
 
-@asks
+@_asks
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
     """Values of a normal distribution."""
     with dispatch.no_grad():
         return tensor.normal_(mean, std, generator=generator)
 
 
-@asks
+@_asks
 def constant_(tensor: Tensor, val: float) -> Tensor:
     """One value."""
     with dispatch.no_grad():
@@ -207,7 +224,7 @@ def kaiming_normal_(
         return tensor.normal_(0, width, generator=generator)
 
 
-@asks
+@_asks
 def kaiming_uniform_(
     tensor: Tensor,
     a: float = 0,

@@ -644,3 +644,19 @@ def test_a_view_that_was_written_to_views_what_its_base_became():
     view.mul_(3)
     assert base.grad_fn.name() == "CopySlices"
     assert view.grad_fn.name() == "AsStridedBackward0"
+
+
+def test_a_resize_that_is_refused_is_seen_by_no_mode():
+    seen = []
+
+    class Sees(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            seen.append(func)
+            return func(*args, **(kwargs or {}))
+
+    with Sees():
+        x = dispatch.ones(3).requires_grad_()
+        for resize in (lambda: x.resize_(1), lambda: x.resize_as_(dispatch.ones(2))):
+            with pytest.raises(RuntimeError, match="cannot resize variables that require grad"):
+                resize()
+    assert {f.name() for f in seen} == {"aten::ones"}

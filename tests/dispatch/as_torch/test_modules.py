@@ -318,3 +318,19 @@ def test_batch_norms_are_converted_to_synchronised_ones():
     for size in ((3,), (2, 0)):
         with pytest.raises(ValueError, match=r"at least 2D input \(got 1D|must not be zero"):
             new(dispatch.ones(size))
+
+
+def test_handlers_get_all_of_an_initialiser_by_keyword():
+    class Asked(dispatch.TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            if func is init.uniform_ or func is init.kaiming_uniform_:
+                seen.append((args, sorted(kwargs)))
+            return func(*args, **(kwargs or {}))
+
+    seen = []
+    weight = dispatch.zeros(3, 3)
+    with Asked():
+        assert init.uniform_(weight, 1.0, b=2.0) is weight
+        init.kaiming_uniform_(tensor=weight)
+    keywords = ["a", "generator", "mode", "nonlinearity", "tensor"]
+    assert seen == [((), ["a", "b", "generator", "tensor"]), ((), keywords)]
