@@ -38,8 +38,23 @@ def is_grad_enabled():
 
 
 def _set_grad_enabled(enabled):
-    """Switches gradient mode for good."""
-    tls().grad_mode = check_bool(enabled, "set_grad_enabled")
+    """Switches gradient mode for good; function modes are asked, and see the guards of it so too."""
+    switch(tls(), check_bool(enabled, "set_grad_enabled"))
+
+
+cdef object grad_watch = None            # asks function modes; None until there was one
+
+
+def _watch_grad_mode(watch):
+    """Call `watch(func, enabled)` for every switch: whether somebody was asked, who then decides."""
+    global grad_watch
+    grad_watch = watch
+
+
+cdef int switch(ThreadState* ts, bint enabled) except -1:
+    if grad_watch is None or not grad_watch(_set_grad_enabled, enabled):
+        ts.grad_mode = enabled
+    return 0
 
 
 def is_inference_mode_enabled():
@@ -92,36 +107,44 @@ cdef class DecoratorGuard(Guard):
         return decorate(self.clone, function)
 
 
-cdef class no_grad(DecoratorGuard):
+cdef class GradGuard(DecoratorGuard):
+    """A guard of gradient mode: function modes see its switches."""
+    cdef readonly bint mode
+
+    cdef int apply(self, ThreadState* ts) except -1:
+        return switch(ts, self.mode)
+
+    def __exit__(self, exc_type, exc_value, traceback):
+        cdef ThreadState* ts = tls()
+        cdef bint inside = ts.grad_mode
+        self.pending = False
+        if self.leave() and grad_watch is not None:
+            before, ts.grad_mode = ts.grad_mode, inside
+            switch(ts, before)
+
+
+cdef class no_grad(GradGuard):
     """Switches gradients off: `with no_grad():`, `@no_grad()` or `@no_grad`."""
 
     def __init__(self):
         self.parts = PART_GRAD
         self.undone_at_end = False
 
-    cdef int apply(self, ThreadState* ts) except -1:
-        ts.grad_mode = False
-        return 0
 
-
-cdef class enable_grad(DecoratorGuard):
+cdef class enable_grad(GradGuard):
     """Switches gradients on: `with enable_grad():`, `@enable_grad()` or `@enable_grad`."""
 
     def __init__(self):
         self.parts = PART_GRAD
         self.undone_at_end = False
-
-    cdef int apply(self, ThreadState* ts) except -1:
-        ts.grad_mode = True
-        return 0
+        self.mode = True
 
 
-cdef class set_grad_enabled(DecoratorGuard):
+cdef class set_grad_enabled(GradGuard):
     """Switches gradients on or off at once: a statement does so for good, `with` for its block.
 
     As a decorator it acts during the calls only.
     """
-    cdef readonly bint mode
     cdef readonly bint prev
 
     def __init__(self, mode):
@@ -132,9 +155,10 @@ cdef class set_grad_enabled(DecoratorGuard):
         self.enter()
         self.pending = True
 
-    cdef int apply(self, ThreadState* ts) except -1:
-        ts.grad_mode = self.mode
-        return 0
+    def __enter__(self):
+        if self.pending and grad_watch is not None:
+            switch(tls(), self.mode)
+        Guard.__enter__(self)
 
     def clone(self):
         """A new guard with the same mode; acts at once, as any."""

@@ -25,6 +25,7 @@ from dispatch._C.tensor cimport TF_HAS_TORCH_FUNCTION, Tensor
 from dispatch._C.tls cimport ThreadState, check_owner, tls
 
 from dispatch._C.dtypes import _watch_devices, device
+from dispatch._C.grad_mode import _watch_grad_mode
 from dispatch._C.disabled import _disabled_torch_dispatch_impl, _disabled_torch_function_impl
 
 cdef extern from *:
@@ -205,19 +206,20 @@ cdef int push_function_mode(ThreadState* ts, object mode) except -1:
 
 def _push_on_torch_function_stack(mode):
     """Makes `mode` the innermost function mode. None does nothing."""
-    global n_function_modes, devices_are_watched
+    global n_function_modes, watching
     cdef ThreadState* ts = tls()
     if mode is None:
         return
     check_owner(ts)
     push_function_mode(ts, mode)
     n_function_modes += 1
-    if not devices_are_watched:
-        devices_are_watched = True
+    if not watching:
+        watching = True
         _watch_devices(ask_for_device)
+        _watch_grad_mode(ask_for_grad_mode)
 
 
-cdef bint devices_are_watched = False
+cdef bint watching = False               # what is no function asks modes too, once there was one
 
 
 def ask_for_device(tuple args, dict kwargs):
@@ -226,6 +228,15 @@ def ask_for_device(tuple args, dict kwargs):
     if ts.n_function_modes == 0 or ts.torch_function_off == 2:
         return None
     return answer_of(device, [], args, kwargs if kwargs else None, ts, UserWarning)
+
+
+def ask_for_grad_mode(func, bint enabled):
+    """Whether there are function modes, which `func(enabled)` is left to."""
+    cdef ThreadState* ts = tls()
+    if ts.n_function_modes == 0 or ts.torch_function_off == 2:
+        return False
+    answer_of(func, [], (enabled,), None, ts, UserWarning)
+    return True
 
 
 def _pop_torch_function_stack():

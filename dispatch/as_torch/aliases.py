@@ -106,6 +106,7 @@ torch.fx.traceback                          dispatch.as_torch.fx.traceback
 torch.fx.immutable_collections              dispatch.as_torch.immutable
 torch.fx.operator_schemas                   dispatch.as_torch.operator_schemas
 torch.fx.experimental.proxy_tensor          dispatch.as_torch.fx.proxies
+                                            dispatch.as_torch.fx.pre_dispatch
 torch.fx.passes.fake_tensor_prop            dispatch.as_torch.fx.shapes
 torch.fx.passes.shape_prop                  dispatch.as_torch.fx.shapes
 torch.fx._compatibility                     dispatch.as_torch.fx.marks
@@ -356,6 +357,7 @@ torch.utils._pytree.UnflattenFunc           dispatch.pytree.UnflattenFn
 torch.utils._pytree.FlattenWithKeysFunc     dispatch.pytree.FlattenWithKeysFn
 torch._disable_dynamo                       dispatch.as_torch.markers._disable_dynamo
 torch._utils._get_device_index               dispatch.as_torch.backends.get_device_index
+torch._C._non_sym_sizes                     dispatch.tensor.questions._non_sym_sizes
 torch._utils._element_size                  dispatch.as_torch.dtype_abbrs._element_size
 torch._utils.is_compiling                   dispatch.as_torch.markers.is_compiling
 torch.autograd.Variable                     dispatch.Tensor

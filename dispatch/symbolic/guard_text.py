@@ -221,7 +221,7 @@ def produce_verbose(*args: Any, langs: Sequence[str] = _WAYS, **kwargs: Any) -> 
     if unknown := [lang for lang in langs if lang not in _WAYS]:
         raise NotImplementedError(f"Unknown lang: {unknown[0]}")
     found = _produced(*args, **kwargs)
-    told = [text if line is None else f"{text}  # {line}" for text, line in found.items()]
+    told = [text if line is None else f"{text}  # {line}" for text, line in found.values()]
     return [Texts(list(found) if lang == "python" else told) for lang in langs]
 
 
@@ -237,7 +237,7 @@ def _produced(
     _simplified: bool = False,
     ignore_static: bool = True,
 ) -> dict[str, Any]:
-    """{text: the line that asked, None where no line did}."""
+    """{text: (as it is told, the line that asked, None where no line did)}."""
     inputs = env._inputs = _collect(env, placeholders, sources, input_contexts)
     found: dict[str, Any] = {}
 
@@ -260,18 +260,20 @@ def _produced(
             ):
                 continue
             text = python_text(e, name_of) if isinstance(e, Expr) else str(e)
-            found.setdefault(f"{source_ref(source)} == {text}")
+            equal = f"{source_ref(source)} == {text}"
+            found.setdefault(equal, (equal, None))
     of_ranges = _of_ranges(env) if guards is None else None
     for guard in env.guards if guards is None else guards:
         e = env.simplify(guard.expr)
         if of_ranges is not None and of_ranges._maybe_evaluate_static(e) is not None:
             continue  # the ranges, which are told too, leave no other answer
         if all(inputs.sources.get(s) or env.var_to_sources.get(s) for s in e.free_symbols):
-            found.setdefault(python_text(e, name_of), guard.sloc)
+            text = python_text(e, name_of)
+            found.setdefault(text, (text, guard.sloc))
     if guards is None:
         for s in inputs.sources:
-            for text in _range_text(env, s, name_of, _simplified):
-                found.setdefault(text, env.var_to_range_sloc.get(s))
+            for text, told in _range_texts(env, s, name_of, _simplified):
+                found.setdefault(text, (told, env.var_to_range_sloc.get(s)))
     return found
 
 
@@ -283,16 +285,20 @@ def _of_ranges(env: Any) -> Any:
     return found
 
 
-def _range_text(env: Any, s: Any, name_of: Callable[[Any], str], simplified: bool) -> list[str]:
+def _range_texts(
+    env: Any, s: Any, name_of: Callable[[Any], str], simplified: bool
+) -> list[tuple[str, str]]:
+    """The symbol's range, if it has one: each end by itself, and told in one."""
     if s not in env.var_to_range or s in env.replacements:
         return []
-    r = env.var_to_range[s]
+    r, name = env.var_to_range[s], name_of(s)
     low, high = float(r.lower), float(r.upper)
     if simplified and low <= float(env._default_value_range().lower):
         low = -math.inf
-    parts = [f"{r.lower} <= "] if low != -math.inf else []
-    text = "".join(parts) + name_of(s) + (f" <= {r.upper}" if high != math.inf else "")
-    return [text] if low != -math.inf or high != math.inf else []
+    before = f"{r.lower} <= " if low != -math.inf else ""
+    behind = f" <= {r.upper}" if high != math.inf else ""
+    ends = [end for end, given in ((before + name, before), (name + behind, behind)) if given]
+    return [(" and ".join(ends), before + name + behind)] if ends else []
 
 
 def _check_constraints(env: Any, inputs: _Inputs, equalities: Any) -> None:

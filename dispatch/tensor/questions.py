@@ -143,6 +143,11 @@ def broadcast_shapes(*shapes: Any) -> Size:
     return Size(result)
 
 
+def _non_sym_sizes(self: Tensor) -> tuple[int, ...]:
+    """The sizes as plain numbers: an expression is guarded to be what it stands for (torch._C)."""
+    return tuple(int(size) for size in self.size())
+
+
 def _operand(value: Any) -> tuple[int, dtypes.dtype]:
     """(priority, dtype): tensors with dimensions come first, then those without, then numbers."""
     if isinstance(value, Tensor):

@@ -21,6 +21,7 @@ from dispatch.as_torch.fx.graph import Graph
 from dispatch.as_torch.fx.interpreter import Interpreter
 from dispatch.as_torch.fx.module import GraphModule
 from dispatch.as_torch.fx.node import Node
+from dispatch.as_torch.fx.pre_dispatch import PreDispatchTorchFunctionMode
 from dispatch.as_torch.fx.proxy import GraphAppendingTracer, Proxy
 from dispatch.as_torch.fx.shapes import _extract_tensor_metadata
 from dispatch.as_torch.fx.tracer import PH, Tracer
@@ -672,6 +673,8 @@ def make_fx(
             if tracing_mode == "symbolic" or pre_dispatch:
                 stack.enter_context(enable_python_dispatcher())
             stack.enter_context(mode)
+            if pre_dispatch:
+                stack.enter_context(PreDispatchTorchFunctionMode(tracer))
             made = dispatch_trace(_keyed(function, given, tracer), tracer, tuple(inputs))
         if tracing_mode == "symbolic" and fake is not None:
             made.shape_env = fake.shape_env

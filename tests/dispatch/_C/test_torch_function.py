@@ -185,6 +185,39 @@ def test_a_default_device_for_a_block():
         dispatch.device("meta").__exit__(None, None, None)
 
 
+def test_modes_see_gradient_mode_and_may_leave_it():
+    class Sees(TorchFunctionMode):
+        does = True
+
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            assert func is _C._set_grad_enabled and kwargs is None
+            seen.append(*args)
+            return func(*args) if self.does else None
+
+    def state():
+        seen.append("on" if dispatch.is_grad_enabled() else "off")
+
+    seen = []
+    with Sees() as mode:
+        with dispatch.no_grad():
+            state()
+        with dispatch.set_grad_enabled(False), dispatch.enable_grad():
+            state()
+        dispatch.no_grad(state)()
+        mode.does = False
+        with dispatch.no_grad():
+            state()
+        with pytest.raises(TypeError, match="expected a bool"):
+            _C._set_grad_enabled(1)
+    with dispatch.no_grad():
+        state()
+    assert dispatch.is_grad_enabled()
+    assert seen == [
+        False, "off", True, False, False, True, "on", False, True, False, "off", True,
+        False, "on", True, "off",
+    ]  # fmt: skip
+
+
 def test_modes_see_texts_that_name_no_device():
     """A mode may stand for a device of its own: its name is read where nobody answers."""
 

@@ -251,6 +251,10 @@ def test_guards_are_told_with_their_lines() -> None:
     plain, verbose = env.produce_guards_verbose([a, b], sources)
     assert plain.exprs == env.produce_guards([a, b], sources)
     assert [text.partition("  # ")[0] for text in verbose.exprs] == plain.exprs
+    assert a < 20
+    plain, verbose = env.produce_guards_verbose([a, b], sources)
+    assert "2 <= a and a <= 19" in plain.exprs, "each end by itself"
+    assert any(text.startswith("2 <= a <= 19  # ") for text in verbose.exprs)
     (asked,) = [text for text in verbose.exprs if "> 9" in text]
     assert "test_shape_env.py" in asked
     with pytest.raises(NotImplementedError, match="cpp"):

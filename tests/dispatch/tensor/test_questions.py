@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 
 import dispatch
+from dispatch import FakeTensorMode
+from dispatch.symbolic import ShapeEnv
+from dispatch.tensor import questions
 
 
 def test_shapes_broadcast_together():
@@ -87,3 +90,10 @@ def test_a_type_of_tensors_says_its_dtype_and_takes_tensors_of_it():
             dispatch.IntTensor(wrong)
     with pytest.raises(RuntimeError, match="meta"):
         dispatch.IntTensor(2, device="meta")
+
+
+def test_sizes_as_plain_numbers_guard_the_symbols():
+    mode = FakeTensorMode(shape_env=ShapeEnv(), static_shapes=False)
+    x = mode.from_tensor(dispatch.ones(2, 3))
+    assert questions._non_sym_sizes(x) == (2, 3)
+    assert len(mode.shape_env.guards) == 2

@@ -6,6 +6,7 @@ import pytest
 
 import dispatch
 from dispatch import FakeTensorMode, pytree
+from dispatch._C import _set_grad_enabled
 from dispatch._higher_order_ops.cond import cond
 from dispatch._higher_order_ops.invoke_subgraph import invoke_subgraph
 from dispatch._higher_order_ops.map import map as higher_map
@@ -229,6 +230,20 @@ def test_calls_stand_as_the_program_makes_them():
     assert targets == [aten.ones.default, aten.matmul.default, aten.linear.default]
     assert proxies.get_proxy_mode() is None
     assert module(dispatch.ones(2, 2) * 2).tolist() == [[16, 16], [16, 16]]
+
+
+def test_switches_of_gradient_mode_stand_in_graphs_of_calls():
+    def program(x):
+        with dispatch.no_grad():
+            y = x.sin()
+        return y.cos()
+
+    module = proxies.make_fx(program, pre_dispatch=True)(dispatch.ones(2, requires_grad=True))
+    nodes = [n for n in module.graph.nodes if n.target is _set_grad_enabled]
+    assert [n.args for n in nodes] == [(False,), (True,)]
+    assert all(n.meta["val"] is None for n in nodes) and dispatch.is_grad_enabled()
+    module = proxies.make_fx(program)(dispatch.ones(2, requires_grad=True))
+    assert all(n.target is not _set_grad_enabled for n in module.graph.nodes)
 
 
 @pytest.mark.parametrize("tracing_mode", ["fake", "symbolic"])
