@@ -436,7 +436,7 @@ cdef int check_writable(OperatorEntry e, PyObject** args) except -1:
         if e.sig.args[i].flags & AF_WRITE and isinstance(<object>args[i], Tensor):
             t = <Tensor>args[i]
             if t.c_flags & TF_VIEW_MARKS:
-                raise RuntimeError(f"{qualified_name(e)}: a view that was made {origin_of(t)} is being modified in place while "
+                raise RuntimeError(f"{qualified_name(e)}: A view was created {origin_of(t)} and is being modified inplace while "
                                    f"gradients are recorded; write to a copy\n  {e._schema_text}")
             if needs_grad(t) and (grad_fn_of(t) is None or (t.c_base is not None and (<Tensor>t.c_base).c_autograd is None)):
                 what = "a leaf Variable" if t.c_base is None else "a view of a leaf Variable"
@@ -462,7 +462,7 @@ def grad_fn_of(Tensor t not None):
     if t.c_autograd is None and not (<Tensor>t.c_base).c_flags & TF_REQUIRES_GRAD:
         return t.c_autograd
     if t.c_flags & TF_VIEW_MARKS:
-        raise RuntimeError(f"a view that was made {origin_of(t)}, or its base, was modified in place: its gradient is unknown. "
+        raise RuntimeError(f"A view was created {origin_of(t)} and its base or another view was modified: no gradient is known. "
                            f"Make the view and write to it both with gradients recorded, or both without")
     set_grad_fn(t, new_node("AsStridedBackward0"))
     return t.c_autograd

@@ -1,4 +1,4 @@
-from collections.abc import ItemsView, Iterator, KeysView, ValuesView
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from typing import Any
 from weakref import WeakKeyDictionary, ref
 
@@ -11,6 +11,7 @@ from dispatch.fake.settings import FakeState
 
 class Memo:
     def living(self) -> dict[int, Any]: ...
+    def numbers(self) -> dict[Any, int]: ...
     def pairs(self) -> list[tuple[Tensor, Tensor]]: ...
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[int]: ...
@@ -21,6 +22,15 @@ class Memo:
     def values(self) -> ValuesView[Any]: ...
     def items(self) -> ItemsView[int, Any]: ...
 
+class _Describer:
+    lookup_tensor: dict[Tensor, int]
+    lookup_storage: dict[Storage, int]
+    def __init__(
+        self,
+        lookup_tensor: Mapping[Tensor, int] | tuple[()] = ...,
+        lookup_storage: Mapping[Storage, int] | tuple[()] = ...,
+    ) -> None: ...
+
 class MetaConverter:
     hit: int
     miss: int
@@ -28,6 +38,16 @@ class MetaConverter:
     def tensor_memo(self) -> Memo: ...
     @property
     def storage_memo(self) -> Memo: ...
+    @property
+    def describer(self) -> _Describer: ...
+    def __call__(
+        self,
+        t: Any,
+        shape_env: Any = None,
+        *,
+        source: Any = None,
+        symbolic_context: Any = None,
+    ) -> Any: ...
     def successful(self) -> bool: ...
 
 class FakeTensorConverter:

@@ -1,7 +1,7 @@
 """Real tensors made fake (torch._subclasses.fake_tensor.FakeTensorConverter, meta_utils.MetaConverter).
 
 The same tensor gives the same fake as long as somebody holds it; tensors that share storage, or are views, give fakes that do. The
-memos are weak both ways: they keep neither originals nor fakes alive.
+memos are weak both ways: they keep neither originals nor fakes alive. Without a mode the counterparts are tensors on meta.
 """
 import weakref
 
@@ -12,14 +12,14 @@ from libc.stdint cimport int64_t
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport DEV_CPU, DEV_META, LAYOUT_strided, ST_float64, ST_int16, ST_int32, ST_int64, ST_int8
-from dispatch._C.keys cimport KS_ADInplaceOrView, KS_AUTOGRAD, KS_BY_DEVICE_TYPE
+from dispatch._C.keys cimport KS_ADInplaceOrView, KS_AUTOGRAD, KS_BY_DEVICE_TYPE, KS_Conjugate, KS_Negative, KS_ZeroTensor
 from dispatch._C.geometry cimport reach_of, read_ints
 from dispatch._C.stack cimport enter_call, leave_call
 from dispatch._C.storage cimport Storage
 from dispatch._C.symbolic cimport size_from
 from dispatch._C.tensor cimport (
-    TF_HAS_TORCH_DISPATCH, TF_INFERENCE, TF_IS_VIEW, TF_REQUIRES_GRAD, TF_SYMBOLIC, TF_VIEW_MARKS, Tensor, bump_version, set_base,
-    set_geometry, share_version,
+    TF_HAS_TORCH_DISPATCH, TF_INFERENCE, TF_IS_VIEW, TF_REQUIRES_GRAD, TF_SYMBOLIC, TF_VIEW_MARKS, Tensor, bump_version, new_tensor,
+    set_base, set_geometry, set_known_geometry, share_version,
 )
 from dispatch.fake.devices cimport normalized
 from dispatch.fake.fake_tensor cimport FakeTensor, new_fake_like, new_fake_storage
@@ -79,6 +79,11 @@ cdef class Memo:
         found = {number: fake() for _, fake, number in list(self.held.values())}
         return {number: fake for number, fake in found.items() if fake is not None}
 
+    def numbers(self):
+        """{original: number} of those where both live."""
+        found = [(original and original(), number) for original, fake, number in list(self.held.values()) if fake() is not None]
+        return {original: number for original, number in found if original is not None}
+
     def pairs(self):
         """(original, fake counterpart), of those where both live."""
         found = [(original and original(), fake()) for original, fake, _ in list(self.held.values())]
@@ -113,14 +118,42 @@ cdef class Memo:
         return self.living().items()
 
 
+class _Describer:
+    """The numbers of the originals that a converter knows, by tensor and by storage."""
+
+    def __init__(self, lookup_tensor=(), lookup_storage=()):
+        self.lookup_tensor = dict(lookup_tensor)
+        self.lookup_storage = dict(lookup_storage)
+
+
 cdef class MetaConverter:
-    """The memos of a converter, and how many tensors it took and refused."""
+    """The memos of a converter, and how many tensors it took and refused. Called, it gives counterparts on meta."""
 
     def __cinit__(self):
         self.tensor_memo = Memo()
         self.storage_memo = Memo()
         self.hit = 0
         self.miss = 0
+
+    def __call__(self, t, shape_env=None, *, source=None, symbolic_context=None):
+        """The counterpart of a tensor on meta, the same one for the same tensor; other values come back as they are.
+
+        NotImplemented for a tensor that is not strided. `shape_env`, `source`, `symbolic_context`: as for `from_real_tensor`.
+        """
+        cdef FakeTensorConverter c
+        if not isinstance(t, Tensor):
+            return t
+        c = FakeTensorConverter.__new__(FakeTensorConverter)
+        c.meta_converter = self
+        try:
+            return c.convert(None, t, False, shape_env, source, symbolic_context)
+        except UnsupportedFakeTensorException:
+            return NotImplemented
+
+    @property
+    def describer(self):
+        """What tells the originals apart."""
+        return _Describer(self.tensor_memo.numbers(), self.storage_memo.numbers())
 
     def successful(self):
         """Whether tensors were converted, and none was refused."""
@@ -213,7 +246,7 @@ cdef class FakeTensorConverter:
             made._is_param = True                 # a parameter's counterpart says that it is one (torch.nn.Parameter)
         memo.remember(t, made)
         if type(t) is Tensor and source is not None and env is not None and t.c_ndim == 0 and t.c_devtype == DEV_CPU \
-                and not self.export:
+                and not self.export and mode is not None:
             remember_number(<FakeTensor?>made, t, env, source, context)
         if t.c_dict != NULL and "grad" in <dict><object>t.c_dict:
             made.grad = self.convert(mode, <Tensor?>t.grad, False, env, part_of(self, source, "grad") if env is not None else None)
@@ -255,7 +288,7 @@ cdef class FakeTensorConverter:
                     self.invalidate_constant_aliases(f.constant)
 
 
-cdef int copy_marks(FakeTensor f, Tensor t) except -1:
+cdef int copy_marks(Tensor f, Tensor t) except -1:
     """What autograd, inference mode and `torch.nn.Parameter` say of the original."""
     f.c_flags = (f.c_flags & ~TF_INFERENCE) | (t.c_flags & (TF_REQUIRES_GRAD | TF_INFERENCE | TF_VIEW_MARKS))
     f.c_keys |= KS_BY_DEVICE_TYPE[f.c_devtype]
@@ -269,6 +302,17 @@ cdef int copy_marks(FakeTensor f, Tensor t) except -1:
 
 cdef inline dtypes.device device_of_original(Tensor t):
     return normalized(dtypes.new_device(t.c_devtype, t.c_devindex))
+
+
+cdef Tensor new_counterpart(FakeState mode, Storage storage, Tensor t):
+    """A tensor like `t` over a storage of meta, without its marks."""
+    cdef Tensor f
+    if mode is not None:
+        return new_fake_like(mode, storage, t, device_of_original(t))
+    f = new_tensor(storage, t.c_dtype, t.c_ndim, t.c_sizes, t.c_strides, t.c_offset)
+    set_known_geometry(f, t.c_ndim, t.c_sizes, t.c_strides, t.c_offset, t.c_numel, t.c_flags, t.c_symbols)
+    f.c_keys |= t.c_keys & (KS_Conjugate | KS_Negative | KS_ZeroTensor)
+    return f
 
 
 cdef object constant_source = None
@@ -298,7 +342,7 @@ cdef tuple symbols_of(FakeTensorConverter c, Tensor t, object env, object source
     return env.create_symbolic_sizes_strides_storage_offset(t, source, symbolic_context=context)
 
 
-cdef int take_symbols(FakeTensorConverter c, FakeTensor f, Tensor t, object env, object source, object context) except -1:
+cdef int take_symbols(FakeTensorConverter c, Tensor f, Tensor t, object env, object source, object context) except -1:
     cdef int64_t sizes[64]
     cdef int64_t strides[64]
     cdef tuple made = symbols_of(c, t, env, source, context)
@@ -335,21 +379,21 @@ cdef int remember_number(FakeTensor f, Tensor t, object env, object source, obje
     return 0
 
 
-cdef FakeTensor converted_plain(FakeTensorConverter c, FakeState mode, Tensor t, object env, object source, object context):
+cdef Tensor converted_plain(FakeTensorConverter c, FakeState mode, Tensor t, object env, object source, object context):
     cdef Storage s = t.c_storage, made = c.meta_converter.storage_memo.find(t.c_storage)
     cdef bint known = made is not None
     cdef int64_t nbytes = s.c_nbytes
-    cdef FakeTensor f
+    cdef Tensor f
     if not known:
         made = new_fake_storage(nbytes)
-    f = new_fake_like(mode, made, t, device_of_original(t))
+    f = new_counterpart(mode, made, t)
     if env is not None:
         take_symbols(c, f, t, env, source, context)
     if not known:
         if t.c_offset == 0 and nbytes:            # PyTorch makes a storage of just the size that the sizes need
             (<Storage>made).c_nbytes = reach_of(dtypes.itemsize_table()[f.c_dtype], f.c_ndim, f.c_sizes, f.c_strides, 0)
         c.meta_converter.storage_memo.remember(s, made)
-    if f.c_devtype == DEV_META and not mode.allow_meta:
+    if mode is not None and f.c_devtype == DEV_META and not mode.allow_meta:
         raise AssertionError("this mode does not allow meta as a fake device")
     if known or t.c_offset:                       # as PyTorch, which gives the storage with `set_`, a write
         bump_version(f)
@@ -357,18 +401,18 @@ cdef FakeTensor converted_plain(FakeTensorConverter c, FakeState mode, Tensor t,
     return f
 
 
-cdef FakeTensor converted_view(FakeTensorConverter c, FakeState mode, Tensor t, object env, object source, object context):
+cdef Tensor converted_view(FakeTensorConverter c, FakeState mode, Tensor t, object env, object source, object context):
     """A view of the base's counterpart."""
     cdef object base, of_base = None
-    cdef FakeTensor f
+    cdef Tensor f
     if env is not None:
         of_base = context.view_base_context if context is not None else None
         base = c.convert(mode, <Tensor>t.c_base, False, env, part_of(c, source, "_base"), of_base)
     else:
         base = c.convert(mode, <Tensor>t.c_base, False)
-    if not isinstance(base, FakeTensor):
+    if type(base) is not (Tensor if mode is None else FakeTensor):          # a wrapper: it has no storage to be a view of
         return converted_plain(c, mode, t, env, source, context)
-    f = new_fake_like(mode, (<FakeTensor>base).c_storage, t, device_of_original(t))
+    f = new_counterpart(mode, (<Tensor>base).c_storage, t)
     if env is not None:
         take_symbols(c, f, t, env, source, context)
     share_version(f, base)

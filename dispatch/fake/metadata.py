@@ -22,12 +22,30 @@ def assert_eq(a: Any, b: Any) -> None:
         raise AssertionError(f"{a} != {b}")
 
 
-def assert_metadata_eq(assert_eq: Any, m1: Any, m2: Any, **options: Any) -> None:
-    """Ask `assert_eq` of every piece of two tensors' metadata."""
-    for name in ("dtype", "shape", "device", "layout", "requires_grad", "is_leaf"):
+def assert_metadata_eq(
+    assert_eq: Any, m1: Any, m2: Any, *, skip_symbolic: bool = False, skip_leaf: bool = False
+) -> None:
+    """Ask `assert_eq` of every piece of two tensors' metadata, and of their bases' and gradients'.
+
+    Not of devices: the one may be on meta. `skip_symbolic`: nor of sizes, strides and offsets.
+    """
+    for name in ("dtype", "requires_grad", "layout", *(() if skip_leaf else ("is_leaf",))):
         assert_eq(getattr(m1, name), getattr(m2, name))
-    for name in ("stride", "storage_offset", "is_conj", "is_neg", "is_inference", "_is_view"):
+    for name in ("is_inference", "is_conj", "is_neg", "_is_view"):
         assert_eq(getattr(m1, name)(), getattr(m2, name)())
+    if not skip_symbolic:
+        assert_eq(m1.shape, m2.shape)
+        assert_eq(m1.stride(), m2.stride())
+        assert_eq(m1.storage_offset(), m2.storage_offset())
+    for name in ("grad", "_base"):
+        if name == "grad" and not (m1.is_leaf and m2.is_leaf):
+            continue
+        mine, theirs = getattr(m1, name), getattr(m2, name)
+        assert_eq(mine is None, theirs is None)
+        if mine is not None:
+            assert_metadata_eq(
+                assert_eq, mine, theirs, skip_symbolic=skip_symbolic, skip_leaf=skip_leaf
+            )
 
 
 class SingletonConstant:

@@ -154,8 +154,8 @@ def _unfold(base: Tensor, mutated: Tensor, meta: Any) -> Tensor:
     dim, size, step = meta.args
     if meta.reapply_views and size > step:
         raise RuntimeError(
-            f"{meta.name}: a view whose windows overlap was written, which functionalization "
-            "cannot write back; clone it first"
+            f"{meta.name}: functionalization encountered a tensor being mutated that has internal "
+            "overlap, which it cannot write back; clone it first"
         )
     sizes = list(base.shape)
     result = _aten.unfold_backward.default(mutated, sizes, dim, size, step)

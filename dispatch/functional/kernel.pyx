@@ -391,7 +391,8 @@ cdef object resize_in_place(OperatorEntry e, tuple args):
 
 cdef Tensor grown(OperatorEntry e, Tensor t, FunctionalState s, Tensor value):
     if s.metas:
-        raise RuntimeError(f"{qualified_name(e)}: functionalization cannot make a view larger")
+        raise RuntimeError(f"{qualified_name(e)}: Attempted to resize a view tensor to a larger size. This is not "
+                           f"allowed in the functionalization pass")
     place_tensor(t, t.c_storage, value.c_ndim, value.c_sizes, value.c_strides, value.c_offset)
     s.storage.base = value
     s.storage.updates.clear()

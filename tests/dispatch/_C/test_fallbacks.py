@@ -133,12 +133,12 @@ def of_no_grad_split():
 @pytest.mark.parametrize(
     ("view", "what"),
     [
-        (of_many_in_no_grad, "made in no_grad mode"),
+        (of_many_in_no_grad, "created in no_grad mode"),
         (of_no_grad_split, "returns several views"),
         (of_many, "returns several views"),
         (of_many_viewed, "returns several views"),
-        (of_inference, "made in inference mode"),
-        (of_no_grad_viewed, "made in no_grad mode"),
+        (of_inference, "created in inference mode and is being modified"),
+        (of_no_grad_viewed, "created in no_grad mode"),
     ],
 )
 def test_views_that_gradients_cannot_follow_are_not_written(view, what):

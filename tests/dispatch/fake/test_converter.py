@@ -6,12 +6,15 @@ import weakref
 import pytest
 
 import dispatch
-from dispatch import FakeTensor, FakeTensorMode
+from dispatch import FakeTensor, FakeTensorMode, Tensor
 from dispatch.fake import (
     DataDependentOutputException,
     FakeTensorConverter,
+    MetaConverter,
     UnsupportedFakeTensorException,
+    assert_metadata_eq,
 )
+from dispatch.fake.metadata import assert_eq
 from dispatch.symbolic import ConstantSource, ShapeEnv
 
 pytestmark = pytest.mark.usefixtures("same_state_after")
@@ -166,3 +169,40 @@ def test_modes_of_one_env_share_its_symbols():
     assert again.fake_mode is other
     assert [a.node.expr for a in again.shape] == [a.node.expr for a in fake.shape]
     assert not env.guards
+
+
+def test_alone_it_gives_tensors_on_meta_which_share_as_the_originals_do():
+    x = dispatch.ones(2, 3, requires_grad=True)
+    flat, part, to_meta = x.view(6), x[1:], MetaConverter()
+    made, made_part, again = to_meta(flat), to_meta(part), to_meta(x)
+    assert type(made) is Tensor and made.device.type == "meta" and to_meta(flat) is made
+    assert made._base is made_part._base is again and again.is_leaf and not made.is_leaf
+    for original, counterpart in ((flat, made), (part, made_part), (x, again)):
+        assert_metadata_eq(assert_eq, original, counterpart)
+    assert to_meta(3) == 3 and to_meta.successful() and (to_meta.hit, to_meta.miss) == (3, 0)
+    with dispatch.no_grad():
+        again.add_(1)
+    assert made._version == again._version == 1 and x._version == 0
+
+
+def test_alone_it_keeps_conjugation_inference_and_parameters():
+    to_meta = MetaConverter()
+    conj = dispatch.ones(2, dtype=dispatch.complex64).conj()
+    with dispatch.inference_mode():
+        inferred = dispatch.ones(2)
+    assert to_meta(conj).is_conj() and to_meta(inferred).is_inference()
+    assert not to_meta(dispatch.ones(2)).is_inference()
+
+
+def test_alone_it_forgets_what_dies():
+    to_meta, x = MetaConverter(), dispatch.ones(2)
+    known, y = to_meta.describer, to_meta(x)
+    assert not known.lookup_tensor and list(to_meta.describer.lookup_tensor.values()) == [0]
+    assert list(to_meta.describer.lookup_storage) == [x.untyped_storage()]
+    del x
+    assert not to_meta.describer.lookup_tensor and len(to_meta.tensor_memo) == 1
+    del y
+    assert len(to_meta.tensor_memo) == len(to_meta.storage_memo) == 0
+    weak = weakref.ref(to_meta)
+    del to_meta
+    assert weak() is None

@@ -111,7 +111,7 @@ CALLS = [
     (
         lambda: A.resize_(functional(o(4)).view(2, 2), [9]),
         RuntimeError,
-        "functionalization cannot make a view larger",
+        "resize a view tensor to a larger size",
     ),
 ]
 

@@ -707,7 +707,7 @@ cdef object resize_(Tensor self, IntArray size, int memory_format):
     cdef int64_t strides[64]
     cdef int n = <int>size.len
     cdef bint same = n == self.c_ndim and same_sizes(size.data, self.c_sizes, n)
-    if needs_grad(self):
+    if needs_grad(self) and not tls().inference_mode:
         raise refused("cannot resize variables that require grad")
     if same and memory_format == MF_NONE:
         return self

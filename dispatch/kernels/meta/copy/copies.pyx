@@ -72,4 +72,4 @@ cdef object zero_(Tensor self):
 
 
 cdef object _local_scalar_dense(Tensor self):
-    raise refused("a tensor on meta has no value, item() cannot be called")
+    raise refused("item() cannot be called on meta tensors: they have no values")

@@ -162,6 +162,10 @@ def test_what_requires_grad_is_not_resized() -> None:
     with dispatch.no_grad(), pytest.raises(RuntimeError, match="cannot resize variables"):
         leaf.resize_([6])
     assert tuple(leaf.shape) == (2, 3)
+    with dispatch.inference_mode():
+        leaf.resize_([1])
+        leaf.resize_as_(dispatch.ones(1, 2))
+    assert tuple(leaf.shape) == (1, 2) and leaf.requires_grad
 
 
 @pytest.mark.parametrize("device", ["cpu", "meta"])
