@@ -21,7 +21,7 @@ cdef class FakeTensorConverter:
     cdef public object constant_storage_mapping    # storage of real constants -> weak references to their fakes
     cdef public bint export, copy_data             # copy_data: a fake keeps a copy of what it was made of (`real_tensor`)
     cdef object __weakref__
-    # A FakeTensor, or a wrapper of fake tensors; without a mode a tensor on meta, or a wrapper of such. With a ShapeEnv (else None) its sizes become symbols as `context` says; `source`
-    # is what the program calls the tensor, None for one without a name.
+    # A FakeTensor, or a wrapper of fake tensors; without a mode a tensor on meta, or a wrapper of such. With a ShapeEnv (else None)
+    # its sizes become symbols as `context` says; `source` is what the program calls the tensor, None for one without a name.
     cdef object convert(self, FakeState mode, Tensor t, bint make_constant, object env=*, object source=*, object context=*)
     cdef FakeTensor wrap_meta(self, FakeState mode, Tensor t, int devtype, int devindex)   # new, over t's storage; not remembered
