@@ -293,6 +293,25 @@ torch.__version__                           dispatch.as_torch.version.__version_
 torch.autocast                              dispatch.as_torch.backends.autocast
 torch.amp.autocast                          dispatch.as_torch.backends.autocast
 torch.amp.autocast_mode.autocast            dispatch.as_torch.backends.autocast
+torch.backends.cuda.cudnn_sdp_enabled       dispatch.as_torch.nn.backends.cudnn_sdp_enabled
+torch.backends.cuda.enable_cudnn_sdp        dispatch.as_torch.nn.backends.enable_cudnn_sdp
+torch._C._get_cudnn_sdp_enabled             dispatch.as_torch.nn.backends.cudnn_sdp_enabled
+torch._C._set_sdp_use_cudnn                 dispatch.as_torch.nn.backends.enable_cudnn_sdp
+torch.backends.cuda.flash_sdp_enabled       dispatch.as_torch.nn.backends.flash_sdp_enabled
+torch.backends.cuda.enable_flash_sdp        dispatch.as_torch.nn.backends.enable_flash_sdp
+torch._C._get_flash_sdp_enabled             dispatch.as_torch.nn.backends.flash_sdp_enabled
+torch._C._set_sdp_use_flash                 dispatch.as_torch.nn.backends.enable_flash_sdp
+torch.backends.cuda.math_sdp_enabled        dispatch.as_torch.nn.backends.math_sdp_enabled
+torch.backends.cuda.enable_math_sdp         dispatch.as_torch.nn.backends.enable_math_sdp
+torch._C._get_math_sdp_enabled              dispatch.as_torch.nn.backends.math_sdp_enabled
+torch._C._set_sdp_use_math                  dispatch.as_torch.nn.backends.enable_math_sdp
+torch.backends.cuda.enable_mem_efficient_sdp
+    dispatch.as_torch.nn.backends.enable_mem_efficient_sdp
+torch.backends.cuda.mem_efficient_sdp_enabled
+    dispatch.as_torch.nn.backends.mem_efficient_sdp_enabled
+torch._C._get_mem_efficient_sdp_enabled     dispatch.as_torch.nn.backends.mem_efficient_sdp_enabled
+torch._C._set_sdp_use_mem_efficient         dispatch.as_torch.nn.backends.enable_mem_efficient_sdp
+torch.backends.cuda.sdp_kernel              dispatch.as_torch.nn.backends.sdp_kernel
 torch.Storage                               dispatch.TypedStorage
 torch.Type                                  dispatch._C.Type
 torch.AnyType                               dispatch._C.AnyType

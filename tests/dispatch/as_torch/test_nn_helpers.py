@@ -141,6 +141,23 @@ def test_a_wish_for_a_kernel_is_kept_within_its_block():
         pass
 
 
+def test_kernels_of_attention_can_be_turned_off_and_on():
+    """A switch for each, the older context over them, and what they choose."""
+    q, choose = dispatch.ones(1, 2, 4, 8), dispatch.ops.aten._fused_sdp_choice
+    before = backends._cur_sdpa_kernel_backends()
+    try:
+        backends.enable_flash_sdp(False)
+        assert not backends.flash_sdp_enabled() and backends.math_sdp_enabled()
+        assert choose(q, q, q) == backends.SDPBackend.MATH
+        backends.enable_flash_sdp(True)
+        assert backends._cur_sdpa_kernel_backends() == before
+        assert choose(q, q, q) == backends.SDPBackend.FLASH_ATTENTION
+    finally:
+        backends._want(before)
+    with pytest.warns(FutureWarning, match="deprecated"), backends.sdp_kernel(enable_flash=False):
+        assert choose(q, q, q) == 0 and backends.cudnn_sdp_enabled()
+
+
 def test_names_lose_a_prefix():
     state = modules.ModuleDict({"module": modules.Linear(1, 1)}).state_dict()
     utils.consume_prefix_in_state_dict_if_present(state, "module.")

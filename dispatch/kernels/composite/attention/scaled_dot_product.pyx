@@ -52,6 +52,17 @@ cdef enum:
     BY_MATH = 0
     BY_FLASH = 1
 
+# Which implementations may be taken, in all threads (`sdpa_kernel`).
+cdef bint flash_allowed = True
+cdef bint efficient_allowed = True
+cdef bint math_allowed = True
+
+
+def allow(bint flash, bint efficient, bint math):
+    """From now on only these implementations are chosen: the flash kernels, the memory-efficient one, operators."""
+    global flash_allowed, efficient_allowed, math_allowed
+    flash_allowed, efficient_allowed, math_allowed = flash, efficient, math
+
 
 # ---- checks and choice -------------------------------------------------------------------------
 
@@ -153,7 +164,7 @@ cdef bint uses_flash(Tensor query, Tensor key, Tensor value, Tensor mask, double
     cdef int64_t* q = query.c_sizes
     cdef int64_t* k = key.c_sizes
     cdef int64_t* v = value.c_sizes
-    if dropout_p > 0 or query.c_ndim != 4 or key.c_ndim != 4 or value.c_ndim != 4:
+    if not flash_allowed or dropout_p > 0 or query.c_ndim != 4 or key.c_ndim != 4 or value.c_ndim != 4:
         return False
     if not is_in(DTYPES_FLOATING, query.c_dtype):
         return False
@@ -200,9 +211,9 @@ cdef bint is_half(Tensor t) noexcept:
     return is_in(DTYPES_REDUCED_FLOATING, t.c_dtype)
 
 
-cdef bint uses_accelerator_kernel(Tensor query, Tensor key, Tensor value, bint enable_gqa) except -1:
+cdef bint uses_accelerator_kernel(Tensor query, Tensor key, Tensor value, object mask, bint enable_gqa) except -1:
     """Whether an accelerator's fused kernels take these inputs (sdp_utils.cpp's checks on sizes and dtypes)."""
-    if query.c_devtype == DEV_CPU or query.c_devtype == DEV_META:
+    if query.c_devtype == DEV_CPU or query.c_devtype == DEV_META or not (flash_allowed or efficient_allowed):
         return False
     if query.c_ndim != 4 or key.c_ndim != 4 or value.c_ndim != 4:
         return False
@@ -210,7 +221,13 @@ cdef bint uses_accelerator_kernel(Tensor query, Tensor key, Tensor value, bint e
         return False
     return (all_equal(query.c_sizes[0], key.c_sizes[0], value.c_sizes[0])
             and heads_fit(query.c_sizes[1], key.c_sizes[1], value.c_sizes[1], enable_gqa)
-            and (not enable_gqa or is_half(query)) and eq(query.c_sizes[3], key.c_sizes[3]))
+            and (not enable_gqa or is_half(query)) and eq(query.c_sizes[3], key.c_sizes[3])
+            and (efficient_allowed or takes_flash(query, value, mask)))
+
+
+cdef inline bint takes_flash(Tensor query, Tensor value, object mask) except -1:
+    return (flash_allowed and mask is None and is_half(query) and eq(query.c_sizes[3], value.c_sizes[3])
+            and le(query.c_sizes[3], 256))
 
 
 cdef object call_accelerator(Tensor query, Tensor key, Tensor value, object mask, object dropout_p,
@@ -220,7 +237,7 @@ cdef object call_accelerator(Tensor query, Tensor key, Tensor value, object mask
     cdef PyObject* args[16]
     cdef object no = False
     args[0], args[1], args[2] = <PyObject*>query, <PyObject*>key, <PyObject*>value
-    if mask is None and is_half(query) and eq(query.c_sizes[3], value.c_sizes[3]) and le(query.c_sizes[3], 256):
+    if takes_flash(query, value, mask):
         args[3], args[4], args[5], args[6] = <PyObject*>dropout_p, <PyObject*>is_causal, <PyObject*>no, <PyObject*>scale
         return (<tuple>call_array(FLASH, args, 7))[0]
     args[3], args[4], args[5] = <PyObject*>mask, <PyObject*>no, <PyObject*>dropout_p
@@ -253,9 +270,17 @@ cdef object scaled_dot_product_attention(Tensor query, Tensor key, Tensor value,
         mask = float_mask(attn_mask, query.dtype)
     if flash:
         return call_flash(query, key, value, mask, dropout_p, is_causal, scale)
-    if uses_accelerator_kernel(query, key, value, enable_gqa):
+    if uses_accelerator_kernel(query, key, value, mask, enable_gqa):
         return call_accelerator(query, key, value, mask, dropout_p, is_causal, scale)
+    check_math(query)
     return call_math(query, key, value, mask, dropout_p, is_causal, scale, enable_gqa)
+
+
+cdef int check_math(Tensor query) except -1:
+    """Nothing is left but operators: are they allowed? The meta device knows nothing else."""
+    if not math_allowed and query.c_devtype != DEV_META:
+        raise refused("no implementation that is allowed takes these inputs (sdpa_kernel, enable_math_sdp)", RuntimeError)
+    return 0
 
 
 def _fused_sdp_choice(Tensor query not None, Tensor key not None, Tensor value not None,
@@ -265,6 +290,7 @@ def _fused_sdp_choice(Tensor query not None, Tensor key not None, Tensor value n
         return BY_MATH
     if uses_flash(query, key, value, attn_mask, dropout_p, enable_gqa):
         return BY_FLASH
+    check_math(query)
     return BY_MATH
 
 

@@ -5,6 +5,7 @@ Recorded from PyTorch 2.13 (`torch._fused_sdp_choice` and a logging mode under F
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 import dispatch
 from dispatch import ops
 from dispatch.fake import FakeTensorMode
+from dispatch.kernels.composite.attention.scaled_dot_product import allow
 from dispatch.modes import TorchDispatchMode
 
 FLASH = "aten._scaled_dot_product_flash_attention_for_cpu.default"
@@ -159,3 +161,39 @@ def test_the_choice_itself() -> None:
     assert choose(q, q, q) == 1
     assert choose(q, q, q, None, 0.5) == 0
     assert choose(heads_last("meta"), heads_last("meta"), heads_last("meta")) == 0
+
+
+@pytest.fixture
+def allowing() -> Iterator[Any]:
+    """`allow`; at the end everything is allowed again."""
+    yield allow
+    allow(True, True, True)
+
+
+def test_what_is_not_allowed_is_not_chosen(allowing: Any) -> None:
+    q = dispatch.ones(2, 4, 16, 8)
+    allowing(flash=False, efficient=True, math=True)
+    names = attention(q, q, q)[1]
+    assert FLASH not in names and names.count("aten.bmm.default") == 2
+    allowing(flash=True, efficient=False, math=False)
+    assert attention(q, q, q)[1] == [FLASH]
+    with pytest.raises(RuntimeError, match="no implementation that is allowed"):
+        attention(q, q, q, dropout_p=0.5)
+    with pytest.raises(RuntimeError, match="no implementation that is allowed"):
+        ops.aten._fused_sdp_choice(q, q, q, None, 0.5)
+    meta = q.to("meta")
+    assert attention(meta, meta, meta, dropout_p=0.5)[0].shape == q.shape
+
+
+def test_on_an_accelerator_the_other_kernel_takes_over(allowing: Any) -> None:
+    names = {
+        "flash": "aten._scaled_dot_product_flash_attention.default",
+        "efficient": "aten._scaled_dot_product_efficient_attention.default",
+    }
+    with FakeTensorMode():
+        q = empty(2, 4, 16, 8, dtype=dispatch.float16, device="cuda")
+        for flash, efficient, name in ((1, 1, "flash"), (0, 1, "efficient"), (1, 0, "flash")):
+            allowing(flash, efficient, math=False)
+            assert attention(q, q, q)[1] == [names[name]]
+        allowing(flash=False, efficient=False, math=True)
+        assert "aten.bmm.default" in attention(q, q, q)[1]
