@@ -1,0 +1,3 @@
+"""The part of scaled_dot_product.pyx that is called from outside: what may be chosen."""
+
+def allow(flash: bool, efficient: bool, math: bool) -> None: ...
