@@ -54,3 +54,9 @@ cdef object take_text(object error):
         return str(error) if error.__dict__.pop("_unnamed", False) else None
     except BaseException:
         return None                          # a class that hides its attributes made no refusal
+
+
+cdef bint checked_flag(str name, object value, object error) except -1:
+    if type(value) is not bool:
+        raise error(f"{name} must be a bool, got {type(value).__name__}")
+    return value

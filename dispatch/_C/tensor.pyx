@@ -19,7 +19,7 @@ from dispatch._C.dtypes cimport (
     DEV_CPU, DEV_META, LAYOUT_sparse_coo, LAYOUT_strided, MF_channels_last, MF_channels_last_3d, MF_contiguous, ST_bool,
     ST_complex128, ST_float32, ST_float64, ST_int64, ST_uint64, is_complex_code, is_floating_code,
 )
-from dispatch._C.errors cimport refused
+from dispatch._C.errors cimport checked_flag, refused
 from dispatch._C.expressed cimport Expressed, express, pin_numbers
 from dispatch._C.geometry cimport (
     TF_CHANNELS_LAST, TF_CHANNELS_LAST_3D, TF_CONTIGUOUS, TF_NON_OVERLAPPING_DENSE, bytes_of, check_steps, check_within,
@@ -606,14 +606,14 @@ cdef class Tensor:
         return needs_grad(self)
 
     @requires_grad.setter
-    def requires_grad(self, bint value):
+    def requires_grad(self, value):
         if self.grad_fn is not None:
             raise RuntimeError("you can only change requires_grad flags of leaf variables: use .detach()")
-        set_requires_grad(self, value)
+        set_requires_grad(self, checked_flag("requires_grad", value, RuntimeError))
 
-    def requires_grad_(self, bint requires_grad=True):
+    def requires_grad_(self, requires_grad=True):
         """Set `requires_grad` in place; RuntimeError for integer tensors."""
-        set_requires_grad(self, requires_grad)
+        set_requires_grad(self, checked_flag("requires_grad", requires_grad, TypeError))
         return self
 
     @property
@@ -639,10 +639,6 @@ cdef class Tensor:
         return self.c_base
 
     def _is_view(self):
-        return self.c_flags & TF_IS_VIEW != 0
-
-    @property
-    def is_view(self):
         return self.c_flags & TF_IS_VIEW != 0
 
     @property

@@ -618,7 +618,10 @@ cdef class WatchedProperty:
             asked_for(self.__delete__, (instance,), &asked)
             if asked:
                 return
-        dispatch_descriptor_set(<PyObject*>self.inner, <PyObject*>instance, NULL)
+        try:
+            dispatch_descriptor_set(<PyObject*>self.inner, <PyObject*>instance, NULL)
+        except NotImplementedError:          # of a compiled property that knows no deleting
+            raise RuntimeError(f"Tensor.{self.__name__} cannot be deleted: delete the tensor instead") from None
 
     def __repr__(self):
         return f"<attribute '{self.__name__}' of '{full_name('_C.TensorBase')}' objects>"

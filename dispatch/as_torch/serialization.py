@@ -26,8 +26,9 @@ File = str | os.PathLike[str] | IO[bytes]
 _safe: dict[tuple[str, str], Any] = {}
 # What pickles of tensors call (`reduce` in `tensor/copy`), and what they hold beside numbers.
 _REBUILDING = frozenset(
-    ("_rebuilt", "_rebuilt_from", "_rebuilt_wrapper", "_restored", "_restored_storage")
-)
+    ("_rebuilt", "_rebuilt_from", "_rebuilt_wrapper", "_restored", "_restored_storage",
+     "_same_storage")
+)  # fmt: skip
 _IMMUTABLE = 1 << 8  # of a type's flags: nobody sets its attributes
 _CLASSES = {"Size": Size, "Tensor": Tensor, "device": dtypes.device}
 _CONTAINERS = {
@@ -37,9 +38,13 @@ _CONTAINERS = {
 
 
 def save(obj: Any, f: File, pickle_module: Any = pickle, pickle_protocol: int = 4) -> None:
-    """Write a value to a file, given as a path or open for writing."""
+    """Write a value to a file, given as a path or open for writing.
+
+    Tensors that share memory share it when they are loaded, unlike those of a plain pickle.
+    """
+    writer: Any = type("_Writer", (_Sharing, pickle_module.Pickler), {})
     with _opened(f, "wb") as file:
-        pickle_module.dump(obj, file, protocol=pickle_protocol)
+        writer(file, protocol=pickle_protocol).dump(obj)
 
 
 def load(
@@ -73,6 +78,15 @@ def _opened(f: File, mode: str) -> Iterator[IO[bytes]]:
             yield file
     else:
         yield f
+
+
+class _Sharing:
+    """A pickler that writes each storage once."""
+
+    def reducer_override(self, value: Any) -> Any:
+        if type(value) is copy._OwnStorage:
+            return copy._same_storage, (value.storage,)
+        return NotImplemented
 
 
 class _Call:

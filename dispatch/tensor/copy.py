@@ -65,6 +65,11 @@ class _OwnStorage:
         return reduce_storage(self.storage)
 
 
+def _same_storage(storage: Storage) -> Storage:
+    """A storage that several tensors of one file have."""
+    return storage
+
+
 # ---- pickles
 
 

@@ -302,3 +302,21 @@ def test_attributes_end_with_their_tensor_and_may_collect_garbage() -> None:
     with pytest.raises(ZeroDivisionError):
         (made(), 1 / 0)
     assert ended == [None]
+
+
+@pytest.mark.parametrize("value", [1, 0, None, "yes", np.bool_(True)])
+def test_requires_grad_is_a_bool(value):
+    x = dispatch.ones(2)
+    with pytest.raises(RuntimeError, match="requires_grad must be a bool"):
+        x.requires_grad = value
+    with pytest.raises(TypeError, match="requires_grad must be a bool"):
+        x.requires_grad_(value)
+    assert not x.requires_grad
+
+
+@pytest.mark.parametrize("name", ["data", "requires_grad"])
+def test_a_tensor_keeps_what_it_is_made_of(name):
+    x = dispatch.ones(2)
+    with pytest.raises(RuntimeError, match=f"Tensor.{name} cannot be deleted"):
+        delattr(x, name)
+    assert x.tolist() == [1, 1]

@@ -51,6 +51,16 @@ def test_tensors_in_containers_come_back(tmp_path: Path):
     assert serialization.load(tmp_path / "x").equal(x)
 
 
+@pytest.mark.parametrize("weights_only", [True, False])
+def test_tensors_that_share_memory_share_it_again(weights_only: bool):
+    whole = dispatch.ones(4)
+    tensors = {"whole": whole, "rest": whole[1:], "own": dispatch.ones(4)}
+    made = again(tensors, weights_only=weights_only)
+    made["whole"][1] = 7
+    assert made["rest"].tolist() == [7, 1, 1] and made["own"].tolist() == [1] * 4
+    assert made["rest"].untyped_storage().data_ptr() == made["whole"].data_ptr()
+
+
 def test_tensors_go_where_they_are_told():
     x = dispatch.ones(2)
     assert again(x, map_location="meta").device.type == "meta"
