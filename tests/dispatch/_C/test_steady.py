@@ -18,7 +18,7 @@ def test_a_warning_that_changes_an_argument_is_an_error(monkeypatch):
 
     monkeypatch.setattr(warnings, "showwarning", show)
     warnings.simplefilter("always")
-    with pytest.raises(RuntimeError, match="while the warning of a resized output was shown"):
+    with pytest.raises(RuntimeError, match="while a warning was shown"):
         ops.aten.neg.out(x, out=out)
     assert out.tolist() == [1, 1]
 
