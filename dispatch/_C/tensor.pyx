@@ -642,6 +642,10 @@ cdef class Tensor:
         return self.c_flags & TF_IS_VIEW != 0
 
     @property
+    def is_view(self):
+        return self.c_flags & TF_IS_VIEW != 0
+
+    @property
     def data(self):
         """The same values without autograd's relations, and with a version counter of its own."""
         cdef object found
