@@ -32,7 +32,7 @@ from dispatch.fake.exceptions import (
 )
 from dispatch.fake.fallback import fall_back
 from dispatch.fake.implementations import op_implementations_checks, op_implementations_dict
-from dispatch.fake.real_tensors import attach, real_results
+from dispatch.fake.real_tensors import attach, forget, real_results
 from dispatch.fake.registered import run_fake_kernel, trivial_result
 from dispatch.fake.settings import fake_tensor_tls
 from dispatch.registry.fake_kernels import fake_kernels as all_fake_kernels
@@ -96,8 +96,11 @@ cdef object fresh(FakeState mode, OperatorEntry e, PyObject** args, ThreadState*
     a, kw = python_arguments(e, args)
     real = real_results(get_overload(e), a, kw)
     result = run_afresh(mode, e, args, ts)
-    if real is not NotImplemented and result is not NotImplemented:
-        attach(get_overload(e), result, real)
+    if result is not NotImplemented:
+        if real is NotImplemented:
+            forget(result)
+        else:
+            attach(get_overload(e), result, real)
     return result
 
 

@@ -6,11 +6,12 @@ Called by `propagate` around each call whose fake tensors all have a `real_tenso
 from typing import Any
 
 from dispatch._C.guards import _DisableTorchDispatch
+from dispatch._C.storage import Storage
 from dispatch._C.tensor import Tensor
 from dispatch.fake.exceptions import MetadataMismatchError
 from dispatch.fake.fake_tensor import FakeTensor
 
-__all__ = ["attach", "real_results"]
+__all__ = ["attach", "forget", "real_results"]
 
 
 def _real(value: Any) -> Any:
@@ -20,6 +21,8 @@ def _real(value: Any) -> Any:
         if value.real_tensor is None:
             raise LookupError
         return value.real_tensor
+    if isinstance(value, Storage) and value.device.type == "meta":
+        raise LookupError  # a fake tensor's: it has no bytes
     if hasattr(value, "node"):  # no guard: the fake run makes them
         if not value.node.has_hint():
             raise LookupError
@@ -39,7 +42,8 @@ def _known_sizes(fake: Any, real: Any) -> tuple[Any, Any]:
 
 
 def real_results(func: Any, args: Any, kwargs: Any) -> Any:
-    """What the operator gives on the real values; NotImplemented when one is missing."""
+    """What the operator gives on the real values; NotImplemented when one is missing, and on a
+    device that does not exist."""
     try:
         real_args = [_real(a) for a in args]
         real_kwargs = {k: _real(v) for k, v in kwargs.items()}
@@ -48,7 +52,7 @@ def real_results(func: Any, args: Any, kwargs: Any) -> Any:
     try:
         with _DisableTorchDispatch():
             return func(*real_args, **real_kwargs)
-    except ZeroDivisionError:
+    except (ZeroDivisionError, NotImplementedError):
         return NotImplemented
 
 
@@ -69,3 +73,13 @@ def attach(func: Any, fake: Any, real: Any) -> None:
             if f != r:
                 raise MetadataMismatchError(f"{func}: {name}: fake {f}, real {r}")
         fake.real_tensor = real
+
+
+def forget(fake: Any) -> None:
+    """Take the real tensors from fake outputs whose real values are not known: arguments that were
+    written to have old ones."""
+    if isinstance(fake, list | tuple):
+        for f in fake:
+            forget(f)
+    elif isinstance(fake, FakeTensor):
+        fake.real_tensor = None

@@ -142,6 +142,23 @@ def test_real_tensors_run_along(mode):
     assert A.mul.Tensor(f, 3).real_tensor.tolist() == [3.0, 3.0]
 
 
+def test_a_write_of_unknown_values_takes_the_real_tensor_away(mode):
+    mode.propagate_real_tensors = True
+    with mode:
+        x, other = dispatch.ones(2), dispatch.ones(2)
+        other.real_tensor = None
+        x.add_(other)
+        loaded = A.set_.source_Storage(dispatch.ones(3), dispatch.UntypedStorage(8, device="meta"))
+    assert x.real_tensor is None and loaded.real_tensor is None
+
+
+def test_devices_that_do_not_exist_have_no_real_tensors(mode):
+    mode.propagate_real_tensors = True
+    with mode:
+        x = dispatch.ones(2, device="cuda")
+    assert x.device.type == "cuda" and x.real_tensor is None
+
+
 def test_sizes_that_values_decide_are_left_to_the_real_tensor():
     mode = FakeTensorMode(shape_env=ShapeEnv())
     mode.propagate_real_tensors = True
