@@ -113,7 +113,7 @@ _LATER = {
             numel pi result_type typename
             """,
         "tensor.random": "get_rng_state initial_seed seed set_rng_state",
-        "tensor.sharing": "TypedStorage",
+        "tensor.typed_storage": "TypedStorage",
         "tensor.storage": "UntypedStorage",
         "tensor.streams": "Event Stream",
         "tensor.text": "set_printoptions",

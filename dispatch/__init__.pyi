@@ -166,9 +166,9 @@ from dispatch.tensor.random import (
     seed as seed,
     set_rng_state as set_rng_state,
 )
-from dispatch.tensor.sharing import TypedStorage as TypedStorage
 from dispatch.tensor.storage import UntypedStorage as UntypedStorage
 from dispatch.tensor.streams import Event as Event, Stream as Stream
 from dispatch.tensor.text import set_printoptions as set_printoptions
+from dispatch.tensor.typed_storage import TypedStorage as TypedStorage
 
 __version__: str

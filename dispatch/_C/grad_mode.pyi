@@ -12,9 +12,7 @@ class DecoratorGuard(Guard):
 class _InferenceMode(Guard):
     def __init__(self, mode: bool) -> None: ...
 
-class GradGuard(DecoratorGuard):
-    @property
-    def mode(self) -> bool: ...
+class GradGuard(DecoratorGuard): ...
 
 class no_grad(GradGuard):
     @overload
@@ -31,6 +29,8 @@ class enable_grad(GradGuard):
 class set_grad_enabled(GradGuard):
     @property
     def prev(self) -> bool: ...
+    @property
+    def mode(self) -> bool: ...
     def __init__(self, mode: bool) -> None: ...
 
 class inference_mode(DecoratorGuard):

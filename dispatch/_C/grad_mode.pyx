@@ -109,10 +109,10 @@ cdef class DecoratorGuard(Guard):
 
 cdef class GradGuard(DecoratorGuard):
     """A guard of gradient mode: function modes see its switches."""
-    cdef readonly bint mode
+    cdef bint on
 
     cdef int apply(self, ThreadState* ts) except -1:
-        return switch(ts, self.mode)
+        return switch(ts, self.on)
 
     def __exit__(self, exc_type, exc_value, traceback):
         cdef ThreadState* ts = tls()
@@ -137,7 +137,7 @@ cdef class enable_grad(GradGuard):
     def __init__(self):
         self.parts = PART_GRAD
         self.undone_at_end = False
-        self.mode = True
+        self.on = True
 
 
 cdef class set_grad_enabled(GradGuard):
@@ -145,10 +145,11 @@ cdef class set_grad_enabled(GradGuard):
 
     As a decorator it acts during the calls only.
     """
+    cdef readonly bint mode
     cdef readonly bint prev
 
     def __init__(self, mode):
-        self.mode = check_bool(mode, "set_grad_enabled")
+        self.mode = self.on = check_bool(mode, "set_grad_enabled")
         self.parts = PART_GRAD
         self.undone_at_end = False
         self.prev = tls().grad_mode

@@ -160,7 +160,8 @@ torch.random                                dispatch.tensor.random dispatch.as_t
                                             dispatch
 torch.return_types                          dispatch.return_types
 torch.serialization                         dispatch.as_torch.serialization
-torch.storage                               dispatch.tensor.sharing dispatch
+torch.storage                               dispatch.tensor.typed_storage
+                                            dispatch.as_torch.storages dispatch
 torch.types                                 dispatch.types
 torch.cuda                                  dispatch.as_torch.absent
 torch.distributed                           dispatch.as_torch.absent
@@ -312,7 +313,7 @@ torch.backends.cuda.mem_efficient_sdp_enabled
 torch._C._get_mem_efficient_sdp_enabled     dispatch.as_torch.nn.backends.mem_efficient_sdp_enabled
 torch._C._set_sdp_use_mem_efficient         dispatch.as_torch.nn.backends.enable_mem_efficient_sdp
 torch.backends.cuda.sdp_kernel              dispatch.as_torch.nn.backends.sdp_kernel
-torch.Storage                               dispatch.TypedStorage
+torch.Storage                               dispatch.as_torch.storages.FloatStorage
 torch.Type                                  dispatch._C.Type
 torch.AnyType                               dispatch._C.AnyType
 torch.BoolType                              dispatch._C.BoolType
@@ -567,7 +568,9 @@ CALLED = frozenset(("torch._higher_order_ops", "torch.nn.parallel", "torch.nn.ut
 HOMES = {
     "torch": """
         Size Tensor TypedStorage UntypedStorage _assert device dtype finfo iinfo layout
-        memory_format
+        memory_format BFloat16Storage BoolStorage ByteStorage CharStorage ComplexDoubleStorage
+        ComplexFloatStorage DoubleStorage FloatStorage HalfStorage IntStorage LongStorage
+        ShortStorage
         """,
     "torch._C": "DispatchKey DispatchKeySet Generator Tag",
     "torch._ops": "HigherOrderOperator OpOverload OpOverloadPacket OperatorBase",

@@ -3,7 +3,7 @@
 from typing import Any
 
 import dispatch
-from dispatch.tensor.sharing import TypedStorage
+from dispatch.tensor.typed_storage import TypedStorage
 
 __all__ = [
     "BFloat16Storage", "BoolStorage", "ByteStorage", "CharStorage", "ComplexDoubleStorage",
@@ -12,7 +12,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-class _OfDtype(type):
+class _LegacyStorageMeta(type):
     """The class of these classes."""
 
     dtype: dispatch.dtype
@@ -21,12 +21,27 @@ class _OfDtype(type):
         return isinstance(found, TypedStorage) and found.dtype is cls.dtype
 
 
-def _storage(name: str, dtype: dispatch.dtype) -> type:
-    def new(cls: type, *args: Any, wrap_storage: Any = None) -> TypedStorage:
-        return TypedStorage(*args, wrap_storage=wrap_storage, dtype=dtype)
+class _LegacyStorage(TypedStorage, metaclass=_LegacyStorageMeta):
+    """The base of these classes. RuntimeError: it has no dtype itself."""
 
+    def __new__(cls, *args: Any, wrap_storage: Any = None, **kwargs: Any) -> Any:
+        if cls is _LegacyStorage:
+            raise RuntimeError("Only child classes of _LegacyStorage can be instantiated")
+        for name in kwargs:
+            if name in ("dtype", "device"):
+                raise RuntimeError(f"{cls.__name__}: Keyword argument {name!r} cannot be specified")
+            raise TypeError(f"{cls.__name__}() got an unexpected keyword argument {name!r}")
+        return TypedStorage(*args, wrap_storage=wrap_storage, dtype=cls.dtype)
+
+    @classmethod
+    def from_buffer(cls, *args: Any, dtype: Any = None, **kwargs: Any) -> TypedStorage:
+        """As `UntypedStorage.from_buffer`, of the dtype of the class."""
+        return TypedStorage.from_buffer(*args, dtype=cls.dtype, **kwargs)
+
+
+def _storage(name: str, dtype: dispatch.dtype) -> Any:
     text = f"A storage of {dtype}: of so many elements, or of those of a sequence."
-    return _OfDtype(name, (), {"__new__": new, "__doc__": text, "dtype": dtype})
+    return _LegacyStorageMeta(name, (_LegacyStorage,), {"__doc__": text, "dtype": dtype})
 
 
 BFloat16Storage = _storage("BFloat16Storage", dispatch.bfloat16)

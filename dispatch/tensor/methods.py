@@ -210,9 +210,9 @@ def _install_methods() -> None:
         "norm": later("tensor.functions.norm"), "unique": later("tensor.functions.unique"),
         "unique_consecutive": later("tensor.functions.unique_consecutive"),
         "new_tensor": later("tensor.data.new_tensor"), "nonzero": nonzero,
-        "positive": positive, "split": _split, "storage": later("tensor.sharing.storage_of"),
-        "_typed_storage": later("tensor.sharing.typed_storage_of"),
-        "storage_type": later("tensor.sharing.storage_type_of"),
+        "positive": positive, "split": _split, "storage": later("tensor.typed_storage.storage_of"),
+        "_typed_storage": later("tensor.typed_storage.typed_storage_of"),
+        "storage_type": later("tensor.typed_storage.storage_type_of"),
     }.items():  # fmt: skip
         _install_tensor_attribute(name, value)
 

@@ -27,7 +27,7 @@ from dispatch._C.torch_function import (
 from dispatch._ops import ops
 from dispatch.tensor.data import _empty, over_storage, tensor
 from dispatch.tensor.methods import nonzero as _nonzero
-from dispatch.tensor.sharing import TypedStorage
+from dispatch.tensor.typed_storage import TypedStorage
 
 __all__ = [
     "BFloat16Tensor",

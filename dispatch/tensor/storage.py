@@ -7,7 +7,7 @@ a uint8 tensor over the bytes.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import MethodType
 from typing import Any
 
@@ -19,7 +19,7 @@ from dispatch._C.tensor import Tensor
 from dispatch._C.tls import _get_dispatch_mode, _TorchDispatchModeKey
 from dispatch.tensor.copy import reduce_storage
 
-__all__ = ["UntypedStorage"]
+__all__ = ["CASTS", "UntypedStorage"]
 
 
 def _bytes(self: Storage, doing: str = "access the data") -> Tensor:
@@ -78,7 +78,9 @@ def _copy(self: Storage, source: Storage, non_blocking: bool = False) -> Storage
 
 
 def _clone(self: Storage) -> Storage:
-    """A new storage with the same bytes."""
+    """A new storage with the same bytes, on meta of the same size."""
+    if self.device.type == "meta":
+        return _new_storage(self.nbytes(), "meta")
     return _copy(_new_storage(self.nbytes(), str(self.device)), self)
 
 
@@ -97,7 +99,47 @@ def _text(self: Storage) -> str:
     place = f"[{kind}(device={self.device}) of size {self.nbytes()}]"
     if self.device.type == "meta":
         return "...\n" + place
-    return "".join(f" {v}\n" for v in _tolist(self)) + place
+    return ("".join(f" {v}\n" for v in _tolist(self)) or " \n") + place
+
+
+def _cpu(self: Storage) -> Storage:
+    """The storage itself; NotImplementedError on meta, where no bytes are."""
+    return _to(self, device="cpu")
+
+
+def _to(self: Storage, *, device: Any, non_blocking: bool = False) -> Storage:
+    """The bytes on a device; the storage itself where they are there."""
+    if str(device) == str(self.device):
+        return self
+    if str(device) == "meta":
+        return _new_storage(self.nbytes(), "meta")
+    if self.device.type == "meta":
+        raise NotImplementedError("storage: Cannot copy out of meta, which has no bytes")
+    raise RuntimeError(f"storage: there is no memory on {device}")
+
+
+def _type(self: Storage) -> str:
+    """The name of the class."""
+    return full_name("storage.UntypedStorage")
+
+
+def _byteswap(self: Storage, dtype: dtypes.dtype) -> None:
+    """Turn the bytes of each element of this dtype around; of a complex one by parts."""
+    n = dtype.itemsize // (2 if dtype.is_complex else 1)
+    whole = _bytes(self, "call byteswap()")
+    whole.copy_(whole.view(-1, n).flip(1).reshape(-1))
+
+
+def _nowhere(self: Storage) -> None:
+    """None: a storage on the CPU has no index of a device."""
+
+
+def _cast(dtype: dtypes.dtype) -> Any:
+    def cast(self: Storage) -> Any:
+        whole: Any = _new_strided(self, dtypes.uint8, [self.nbytes()], [1], 0)
+        return whole.to(dtype, copy=True)._typed_storage()
+
+    return cast
 
 
 def _never(self: Storage, *args: Any) -> bool:
@@ -128,8 +170,16 @@ _METHODS: dict[str, Any] = {
     "__copy__": _clone, "__deepcopy__": _deepcopy, "__reduce_ex__": _reduce,
     "clone": _clone, "copy_": _copy, "element_size": _element_size, "fill_": _fill,
     "is_pinned": _never, "is_shared": _never, "tolist": _tolist, "untyped": lambda self: self,
-    "_write_file": _write_file,
+    "_write_file": _write_file, "byteswap": _byteswap, "cpu": _cpu, "get_device": _nowhere,
+    "new": lambda self: _new_storage(0, str(self.device)), "to": _to, "type": _type,
 }  # fmt: skip
+CASTS: dict[str, dtypes.dtype] = {
+    "bfloat16": dtypes.bfloat16, "bool": dtypes.bool, "byte": dtypes.uint8, "char": dtypes.int8,
+    "complex_double": dtypes.complex128, "complex_float": dtypes.complex64,
+    "double": dtypes.float64, "float": dtypes.float32, "half": dtypes.float16,
+    "int": dtypes.int32, "long": dtypes.int64, "short": dtypes.int16,
+}  # fmt: skip
+_METHODS |= {name: _cast(dtype) for name, dtype in CASTS.items()}
 _FALSE = ("is_cuda", "is_hpu", "is_sparse", "is_sparse_csr")
 
 
@@ -142,6 +192,8 @@ def attribute(self: Storage, name: str) -> Any:
     """What the compiled class has not. AttributeError for what this one has not either."""
     if name in _FALSE:
         return False
+    if name == "filename":
+        return None
     if name.startswith("__") or name not in _METHODS:
         raise AttributeError(f"'UntypedStorage' object has no attribute {name!r}")
     return MethodType(_METHODS[name], self)
@@ -158,8 +210,13 @@ class UntypedStorage(metaclass=_Maker):
     def __new__(cls, content: Any = 0, *, device: Any = "cpu") -> Any:
         if isinstance(content, int):
             return _new_storage(content, str(device))
+        if not isinstance(content, Sequence):
+            raise RuntimeError(f"UntypedStorage: expected a sequence, got {type(content).__name__}")
         made = _new_storage(len(content), str(device))
         for i, value in enumerate(content):
+            if not isinstance(value, int):
+                kind = type(value).__name__
+                raise RuntimeError(f"UntypedStorage: expected a sequence of ints, got a {kind}")
             _set(made, i, value)
         return made
 

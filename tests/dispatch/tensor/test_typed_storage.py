@@ -1,0 +1,75 @@
+"""Storages whose elements have a dtype, and what storages of bytes have in common with them."""
+
+import pytest
+
+import dispatch
+from dispatch.as_torch import storages
+from dispatch.tensor.storage import CASTS
+
+
+@pytest.mark.parametrize("name", CASTS)
+def test_casts_give_memory_of_their_own(name):
+    for storage in (dispatch.TypedStorage([1, 2]), dispatch.UntypedStorage([1, 2])):
+        found = getattr(storage, name)()
+        assert isinstance(found, dispatch.TypedStorage) and found.dtype is CASTS[name]
+        assert found.tolist() == dispatch.tensor([1, 2]).to(CASTS[name]).tolist()
+        assert found.data_ptr() != storage.data_ptr()
+    found = getattr(dispatch.TypedStorage(2, device="meta"), name)()
+    assert (found.device.type, found.dtype, len(found)) == ("meta", CASTS[name], 2)
+
+
+def test_storages_say_what_they_are():
+    typed, untyped = dispatch.TypedStorage([1.0]), dispatch.UntypedStorage([1])
+    assert typed.type() == "dispatch.FloatStorage" and typed.pickle_storage_type() == "FloatStorage"
+    assert untyped.type() == "dispatch.storage.UntypedStorage"
+    for storage in (typed, untyped):
+        assert storage.resizable() and storage.get_device() is storage.filename is None
+        assert not (storage.is_shared() or storage.is_pinned())
+        assert not (storage.is_sparse or storage.is_hpu)
+    assert (typed._size(), typed._nbytes(), typed._element_size()) == (1, 4, 4)
+    assert typed._data_ptr() == typed.data_ptr()
+    assert len(untyped.new()) == 0 and repr(untyped.new()).startswith(" \n[")
+
+
+def test_storages_move_to_where_they_are():
+    typed, untyped = dispatch.TypedStorage([1.0]), dispatch.UntypedStorage([1])
+    assert untyped.cpu() is untyped and untyped.to(device="cpu") is untyped
+    assert typed.cpu().data_ptr() == typed.to(device="cpu").data_ptr() == typed.data_ptr()
+    for storage in (typed, untyped):
+        away = storage.to(device="meta")
+        assert away.device.type == "meta" and away.nbytes() == storage.nbytes()
+        assert away.clone().nbytes() == away.nbytes()
+        with pytest.raises(NotImplementedError, match="Cannot copy out of meta"):
+            away.cpu()
+        with pytest.raises(RuntimeError, match="no memory on cuda"):
+            storage.to(device="cuda")
+    with pytest.raises(NotImplementedError, match="Not available for 'meta'"):
+        typed.to(device="meta")[0]
+
+
+def test_bytes_of_elements_are_turned_around():
+    storage = dispatch.UntypedStorage([1, 2, 3, 4])
+    storage.byteswap(dispatch.int16)
+    assert storage.tolist() == [2, 1, 4, 3]
+    storage = dispatch.UntypedStorage(list(range(8)))
+    storage.byteswap(dispatch.complex64)
+    assert storage.tolist() == [3, 2, 1, 0, 7, 6, 5, 4], "each part by itself"
+
+
+def test_buffers_become_storages():
+    content = dispatch.tensor([1.0, 2.0]).numpy().tobytes()
+    assert dispatch.TypedStorage.from_buffer(content, "native").tolist() == [1, 2]
+    assert storages.FloatStorage.from_buffer(content, "native").tolist() == [1, 2]
+    found = storages.IntStorage.from_buffer(content, "native")
+    assert found.dtype is dispatch.int32 and isinstance(found, storages.IntStorage)
+
+
+def test_classes_of_a_dtype_take_no_other():
+    with pytest.raises(RuntimeError, match="Only child classes"):
+        storages._LegacyStorage()
+    for name in ("dtype", "device"):
+        with pytest.raises(RuntimeError, match=f"Keyword argument '{name}' cannot be specified"):
+            storages.FloatStorage(**{name: None})
+    with pytest.raises(TypeError, match="unexpected keyword argument 'other'"):
+        storages.FloatStorage(other=1)
+    assert not isinstance(storages.FloatStorage(1), storages.DoubleStorage)
