@@ -3,11 +3,14 @@
 Called by the structured kernels with an output of the right size; inputs may be of other dtypes.
 """
 from libc.stdint cimport int64_t
+from libc.string cimport memcpy
 
+from dispatch._C.dtypes cimport MF_contiguous
 from dispatch._C.errors cimport refused
-from dispatch._C.tensor cimport Tensor, data_of, new_view
+from dispatch._C.tensor cimport Tensor, data_of, is_contiguous_as, new_view
 from dispatch.kernels.cpu.copy.copies cimport caster, copy_values
-from dispatch.kernels.cpu.copy.strided cimport dispatch_moves, dispatch_run, itemsize_of, move_between
+from dispatch.kernels.cpu.copy.strided cimport dispatch_moves, dispatch_run, itemsize_of, move_between, owners
+from dispatch.kernels.cpu.threads cimport in_spans, parts_for
 
 
 cdef int place(Tensor out, Tensor t, dispatch_moves* m, int64_t offset) except -1:
@@ -25,6 +28,60 @@ cdef int place(Tensor out, Tensor t, dispatch_moves* m, int64_t offset) except -
     return move_between(m, data_of(out, itemsize_of(out)) + offset * itemsize_of(out), data_of(t, size), run, out, t)
 
 
+# ---- long pieces ---------------------------------------------------------------------------------
+
+cdef enum:
+    MOST_PIECES = 16             # of a row; and the fewest bytes of each, below which a move of all of them costs less
+    SHORTEST = 256
+
+cdef struct Rows:                # of the output, each of a piece of every tensor
+    char* to
+    int64_t row
+    int n
+    const char* pieces[MOST_PIECES]
+    int64_t lengths[MOST_PIECES]
+
+
+cdef void copy_rows(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef Rows* j = <Rows*>context
+    cdef char* to = j.to + first * j.row
+    cdef int64_t row
+    cdef int k
+    for row in range(first, end):
+        for k in range(j.n):
+            memcpy(to, j.pieces[k] + row * j.lengths[k], j.lengths[k])
+            to += j.lengths[k]
+
+
+cdef bint by_rows(Tensor out, list tensors, int64_t dim) except -1:
+    """The output row by row, in the order of its memory. False: not all is of one dtype and without gaps, or pieces are short."""
+    cdef Rows j
+    cdef Tensor t
+    cdef int d, size = itemsize_of(out)
+    cdef int64_t lead = 1
+    for d in range(dim):
+        lead *= out.c_sizes[d]
+    if lead == 1 or len(tensors) > MOST_PIECES or not is_contiguous_as(out, MF_contiguous):
+        return False
+    j.n, j.row, j.to = 0, 0, data_of(out, size)
+    for item in tensors:
+        t = <Tensor>item
+        if t is out or t.c_dtype != out.c_dtype or not is_contiguous_as(t, MF_contiguous) or t.c_numel % lead \
+                or t.c_numel // lead * size < SHORTEST:
+            return False
+        j.pieces[j.n], j.lengths[j.n] = data_of(t, size), t.c_numel // lead * size
+        j.row += j.lengths[j.n]
+        j.n += 1
+    if j.row * lead != out.c_numel * size:
+        return False                     # sizes that another thread changed
+    kept = [owners(out, item) for item in tensors]
+    with nogil:
+        in_spans(copy_rows, &j, lead, parts_for(lead, 2 * j.row * lead))
+    return True
+
+
+# ---- any pieces ----------------------------------------------------------------------------------
+
 cdef int raise_changed() except -1:
     raise refused("another thread gave a tensor other sizes while it was joined")
 
@@ -39,6 +96,8 @@ cdef int cat(Tensor out, list tensors, int64_t dim) except -1:
         return 0
     if dim < 0:
         dim += out.c_ndim
+    if by_rows(out, tensors, dim):
+        return 0
     for item in tensors:
         t = <Tensor>item
         if t.c_numel == 0 or t is out:                 # which had no elements until it took the result's sizes
@@ -65,6 +124,8 @@ cdef int stack(Tensor out, list tensors, int64_t dim) except -1:
         return 0
     if dim < 0:
         dim += out.c_ndim
+    if by_rows(out, tensors, dim):
+        return 0
     for item in tensors:
         t = <Tensor>item
         m.ndim = t.c_ndim

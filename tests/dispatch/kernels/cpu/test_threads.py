@@ -463,3 +463,19 @@ def test_a_channel_that_begins_with_infinity_has_an_infinite_mean():
         _, mean, rstd = ATEN.native_batch_norm(x, None, None, None, None, True, 0.1, 0.5)
         assert mean.isinf().nonzero().view(-1).tolist() == [2]
         assert rstd.isnan().nonzero().view(-1).tolist() == [2]
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "bool", "complex128"])
+def test_long_pieces_are_joined_in_the_order_of_the_output(threads, dtype):
+    dispatch.set_num_threads(threads)
+    kind = getattr(dispatch, dtype)
+    parts = [(numbers(9, n, 700) * 3).to(kind) for n in (2, 1, 40)]
+    out = ATEN.cat(parts, 1)
+    assert [p.equal(q) for p, q in zip(out.split([2, 1, 40], 1), parts, strict=True)] == [True] * 3
+    for dim in (1, 2, 3, -2):
+        same = [parts[2], parts[2].flip(0), parts[2][:, :, :]]
+        stacked = ATEN.stack(same, dim)
+        assert all(p.equal(q) for p, q in zip(stacked.unbind(dim), same, strict=True))
+    gaps = [parts[2][:, ::2], parts[2][:, 1::2].contiguous()]
+    assert ATEN.cat(gaps, 2)[..., :700].equal(gaps[0])
