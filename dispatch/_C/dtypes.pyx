@@ -244,7 +244,7 @@ cdef device parse_device(str text):
     """The device that `text` names. RuntimeError when it names none."""
     kind, colon, digits = text.partition(":")
     if not text or not kind.isidentifier() or (colon and not is_index_text(digits)):
-        raise RuntimeError(f"device(): expected 'TYPE' or 'TYPE:INDEX', got '{text:.80}'")
+        raise RuntimeError(f"device(): Invalid device string: '{text:.80}', expected 'TYPE' or 'TYPE:INDEX'")
     code = DEV_PRIVATEUSEONE if kind == get_privateuse1_name() else device_codes.get(kind)
     if code is None:
         is_dtype = kind in [(<dtype>d).name for d in dtypes_by_code if d is not None]

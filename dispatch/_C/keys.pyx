@@ -352,7 +352,7 @@ cdef int device_code_of(str device_type) except -1:
             return code
     names = ", ".join([DEVICES[code].name.decode() for code in range(DEV_COUNT) if DEVICES[code].is_string])
     raise RuntimeError(
-        f"_dispatch_key_for_device: Expected one of {names} device type; got {device_type!r}")
+        f"_dispatch_key_for_device: Invalid device string: {device_type!r}. Expected one of {names} device type")
 
 
 # --- PrivateUse1 under another name

@@ -87,6 +87,11 @@ def is_autocast_enabled(device_type: str = "cuda") -> bool:
     return device_type in _state.enabled
 
 
+def _is_any_autocast_enabled() -> bool:
+    """Whether autocast is on for some device type, in this thread."""
+    return bool(_state.enabled)
+
+
 def set_autocast_enabled(device_type: Any, enabled: bool | None = None) -> None:
     """Turn autocast of a device type on or off, in this thread; without a type: of CUDA."""
     if enabled is None:

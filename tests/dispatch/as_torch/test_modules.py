@@ -210,6 +210,7 @@ def test_casts_keep_the_parameter_that_others_hold():
         (lambda: modules.BatchNorm2d(3)(dispatch.ones(2, 3)), ValueError),
         (lambda: modules.LSTM(3, 2)(dispatch.ones(1, 2, 3, 3)), ValueError),
         (lambda: modules.GRU(3, 2)(dispatch.ones(1, 2, 4)), RuntimeError),
+        (lambda: modules.GRU(3, 2)(dispatch.ones(1, 2, 4).half()), ValueError),
         (lambda: modules.GRU(3, 2)(dispatch.ones(1, 2, 3), dispatch.ones(1, 1, 2)), RuntimeError),
         (lambda: modules.Softmax2d()(dispatch.ones(2, 2)), ValueError),
     ],

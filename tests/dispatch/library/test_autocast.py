@@ -180,6 +180,22 @@ def test_a_list_and_a_named_tensor_are_cast():
             A.index_copy(x.bfloat16(), 0, dispatch.tensor([0]), x[:1].half())
 
 
+def test_a_recurrent_network_may_have_weights_of_another_dtype():
+    """Each step's products are cast; outside of the block the dtypes have to agree."""
+    x, h = dispatch.ones(2, 1, 3), dispatch.zeros(1, 1, 4)
+    weights = [dispatch.ones(12, 3).bfloat16(), dispatch.ones(12, 4).bfloat16()]
+    rest = (False, 1, 0.0, False, False, False)
+    with pytest.raises(RuntimeError, match="expected parameter tensors of input's"):
+        A.gru.input(x, h, weights, *rest)
+    assert not room._is_any_autocast_enabled()
+    with autocast("cpu"):
+        assert room._is_any_autocast_enabled()
+        assert A.gru.input(x, h, weights, *rest)[0].dtype is F32
+        assert A.gru.input(x.bfloat16(), h.bfloat16(), weights, *rest)[0].dtype is BF16
+        narrow = [w[:4] for w in weights]
+        assert A.rnn_tanh.input(x, h, narrow, *rest)[0].dtype is BF16
+
+
 @pytest.mark.parametrize("dtype", [dispatch.int64, F64, F16])
 def test_what_is_not_cast_is_the_same_object(dtype):
     x = dispatch.ones(2, dtype=dtype)

@@ -12,6 +12,7 @@ from dispatch.as_torch.nn import init
 from dispatch.as_torch.nn.modules.module import Module
 from dispatch.as_torch.nn.packed import PackedSequence
 from dispatch.as_torch.nn.parameter import Parameter
+from dispatch.library.autocast import _is_any_autocast_enabled
 
 __all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNBase", "RNNCell", "RNNCellBase"]
 
@@ -116,6 +117,7 @@ class RNNBase(Module):
         alone = input.dim() == 2
         batch_dim = 0 if self.batch_first else 1
         input = input.unsqueeze(batch_dim) if alone else input
+        self._check_dtype(input)
         self._check_width(input)
         state = self._state(input, input.size(batch_dim), hx, alone)
         output, *states = self._run(input, state)
@@ -139,6 +141,14 @@ class RNNBase(Module):
             states = [state.index_select(1, input.unsorted_indices) for state in states]
         packed = PackedSequence(output, input.batch_sizes, order, input.unsorted_indices)
         return packed, states[0] if len(states) == 1 else tuple(states)
+
+    def _check_dtype(self, input: Any) -> None:
+        mine = self._flat_weights[0].dtype
+        if input.dtype is not mine and not _is_any_autocast_enabled():
+            raise ValueError(
+                f"RNN input dtype ({input.dtype}) does not match weight dtype ({mine}): "
+                f"input.to({mine}), or the module to {input.dtype}"
+            )
 
     def _check_width(self, input: Any) -> None:
         if input.size(-1) != self.input_size:

@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 from dispatch._C.dtypes import contiguous_format, float32
 from dispatch._C.errors import refused
 from dispatch._C.grad_mode import is_grad_enabled
+from dispatch._C.keys import DispatchKey, _dispatch_key_for_device
 from dispatch._C.tensor import Tensor
-from dispatch._C.tls import _len_torch_dispatch_stack
+from dispatch._C.tls import _dispatch_tls_is_dispatch_key_excluded, _len_torch_dispatch_stack
 from dispatch._ops import ops
 from dispatch.kernels.composite.recurrent.cells import (
     Cell,
@@ -98,7 +99,7 @@ def _is_whole(input: Tensor, state: State, weights: Parameters) -> bool:
     given = [t for t in (input, *state, *weights) if t is not None]
     return (
         weights.w_hr is None
-        and input.dtype is float32
+        and all(t.dtype is float32 for t in given)
         and all(rules.is_eager(t) and type(t) is type(input) for t in given)
         and input.numel() != 0
         and not _len_torch_dispatch_stack()
@@ -219,10 +220,19 @@ def _stacked(
     return input, last
 
 
+def _are_cast(tensor: Tensor) -> bool:
+    """Whether autocast is on for the tensor's device: each step's products get one dtype then."""
+    key = "Autocast" + _dispatch_key_for_device(tensor.device.type)
+    return hasattr(DispatchKey, key) and not _dispatch_tls_is_dispatch_key_excluded(
+        getattr(DispatchKey, key)
+    )
+
+
 def _check_alike(input: Tensor, hidden: Sequence[Tensor], params: Sequence[Tensor]) -> None:
     for name, tensors in (("hidden", hidden), ("parameter", params)):
         for t in tensors:
-            if t.device != input.device or t.dtype is not input.dtype:
+            other = t.dtype is not input.dtype and not _are_cast(input)
+            if t.device != input.device or other:
                 raise refused(
                     f"expected {name} tensors of input's {input.dtype} on {input.device}, "
                     f"got {t.dtype} on {t.device}"
