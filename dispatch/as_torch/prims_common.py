@@ -3,16 +3,66 @@
 from collections.abc import Sequence
 from typing import Any
 
-from dispatch import Tensor, sym_max
+from dispatch import Tensor, channels_last, channels_last_3d, memory_format, ops, sym_max
 from dispatch.kernels.meta.rules import suggest_memory_format
 
 __all__ = [
     "check_significant_strides",
     "compare_tensor_meta",
     "compute_required_storage_length",
+    "is_channels_last_contiguous",
+    "is_channels_last_contiguous_2d",
+    "is_channels_last_contiguous_3d",
+    "is_channels_last_contiguous_or_false",
+    "is_channels_last_contiguous_or_false_2d",
+    "is_channels_last_contiguous_or_false_3d",
+    "is_contiguous",
+    "is_contiguous_for_memory_format",
+    "is_contiguous_for_memory_format_or_false",
+    "is_contiguous_or_false",
+    "is_non_overlapping_and_dense_or_false",
     "make_contiguous_strides_for",
     "suggest_memory_format",
 ]
+
+
+def is_contiguous(a: Tensor, false_if_dde: bool = False) -> bool:
+    """Whether the elements lie in order without gaps; False too where nobody knows yet."""
+    return a.is_contiguous()
+
+
+def is_channels_last_contiguous_2d(a: Tensor, false_if_dde: bool = False) -> bool:
+    """Whether images lie so with their channels last."""
+    return a.ndim == 4 and a.is_contiguous(memory_format=channels_last)
+
+
+def is_channels_last_contiguous_3d(a: Tensor, false_if_dde: bool = False) -> bool:
+    """The same of volumes."""
+    return a.ndim == 5 and a.is_contiguous(memory_format=channels_last_3d)
+
+
+def is_channels_last_contiguous(a: Tensor) -> bool:
+    """Whether either holds."""
+    return is_channels_last_contiguous_2d(a) or is_channels_last_contiguous_3d(a)
+
+
+def is_contiguous_for_memory_format(
+    a: Tensor, *, memory_format: memory_format, false_if_dde: bool = False
+) -> bool:
+    """Whether the elements lie without gaps in the order of this format."""
+    return a.is_contiguous(memory_format=memory_format)
+
+
+def is_non_overlapping_and_dense_or_false(a: Tensor) -> bool:
+    """Whether the elements lie without gaps in some order; False too where nobody knows yet."""
+    return bool(ops.aten.is_non_overlapping_and_dense.default(a))
+
+
+is_contiguous_or_false = is_contiguous
+is_contiguous_for_memory_format_or_false = is_contiguous_for_memory_format
+is_channels_last_contiguous_or_false = is_channels_last_contiguous
+is_channels_last_contiguous_or_false_2d = is_channels_last_contiguous_2d
+is_channels_last_contiguous_or_false_3d = is_channels_last_contiguous_3d
 
 
 def check_significant_strides(

@@ -22,6 +22,7 @@ __all__ = ["Equality"]
 
 # A number's, as of float32 and complex64.
 _OF_NUMBERS = (1.3e-6, 1e-5)
+_SYMBOLIC = (dispatch.SymInt, dispatch.SymFloat, dispatch.SymBool)
 
 
 class Equality:
@@ -44,6 +45,9 @@ class Equality:
         """AssertionError unless both are equal."""
         if _is_array(x) or _is_array(y):
             self._compare_tensors(x, y, place)
+        elif isinstance(x, _SYMBOLIC) or isinstance(y, _SYMBOLIC):
+            if x != y:
+                _fail(f"{x!r} is not equal to {y!r}", place)
         elif isinstance(x, bool | np.bool_) or isinstance(y, bool | np.bool_):
             if not isinstance(x, Number | np.bool_) or not isinstance(y, Number | np.bool_):
                 _fail(f"Booleans mismatch: {x!r} is not {y!r}", place)

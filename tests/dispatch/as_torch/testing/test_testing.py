@@ -34,6 +34,7 @@ from dispatch.as_torch.testing.devices import (
 )
 from dispatch.as_torch.testing.two_tensor import TwoTensor, TwoTensorMode
 from dispatch.modes import is_traceable_wrapper_subclass
+from dispatch.symbolic import ShapeEnv
 
 F32, I64, BF16 = dispatch.float32, dispatch.int64, dispatch.bfloat16
 ROOT = Path(__file__).resolve().parents[4]
@@ -111,6 +112,18 @@ def test_decorators_for_some_values_and_inherited_failures():
         right = False
 
     assert (ran(Wrong), ran(Heir)) == ({"test_it": "ok"}, {"test_it": "expected failure"})
+
+
+def test_symbolic_numbers_are_compared_with_plain_ones():
+    class Compared(TestCase):
+        def test_it(self):
+            n = ShapeEnv().create_unbacked_symint()
+            dispatch._check(n == 3)
+            for found, plain in ((n, 3), (n == 3, True), (dispatch.sym_float(n), 3.0)):
+                self.assertEqual(found, plain)
+                self.assertNotEqual(plain + 1, found)
+
+    assert ran(Compared) == {"test_it": "ok"}
 
 
 def test_functions_are_compared_with_those_of_numpy():
@@ -323,6 +336,16 @@ def test_strides_that_count_and_the_storage_that_they_need():
     assert check(a, b, only_cuda=False) == (False, 0)
     assert check(a[:, :1], a[:, :1].as_strided((2, 1), (3, 9)), only_cuda=False) == (True, None)
     assert prims_common.compute_required_storage_length((2, 3), (10, 2), 1) == 16
+    x, u = dispatch.ones(1, 2, 3, 4), ShapeEnv().create_unbacked_symint()
+    last = x.to(memory_format=dispatch.channels_last)
+    assert prims_common.is_contiguous_or_false(x) and not prims_common.is_contiguous_or_false(x.mT)
+    assert prims_common.is_channels_last_contiguous_or_false(last)
+    assert not prims_common.is_channels_last_contiguous_or_false(last[0])
+    ask = prims_common.is_contiguous_for_memory_format_or_false
+    assert ask(last, memory_format=dispatch.channels_last)
+    dense = prims_common.is_non_overlapping_and_dense_or_false
+    assert dense(dispatch.empty_strided((u, 2), (2, 1), device="meta"))
+    assert not dense(dispatch.empty_strided((u, 2), (u, 1), device="meta"))
     assert prims_common.compute_required_storage_length((2, 0), (1, 1), 5) == 0
     assert prims_common.make_contiguous_strides_for((2, 0, 3)) == (3, 3, 1)
     assert prims_common.make_contiguous_strides_for((4, 2, 3), row_major=False) == (6, 1, 2)
