@@ -204,6 +204,7 @@ torch.utils._exposed_in                     dispatch.as_torch.markers
 torch.utils._dtype_abbrs                    dispatch.as_torch.dtype_abbrs
 torch.testing._internal.logging_tensor      dispatch.tools.logging dispatch.modes
 torch._guards                               dispatch.as_torch.guards
+torch._decomp                               dispatch.as_torch.decompositions
 torch._prims                                dispatch.as_torch.prims
 torch._prims.utils                          dispatch.as_torch.prims_common
 torch._prims_common                         dispatch.as_torch.prims_common
