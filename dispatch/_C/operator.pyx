@@ -469,6 +469,8 @@ cdef int update_row(OperatorEntry e) except -1:
         soft = no_kernels_soft
         for value in e.registrations:
             i = DK_INDEX_BY_VALUE[value]
+            if i < 0:                       # a functionality without a backend, Dense itself: it serves nobody
+                continue
             hard |= place_kernel(e, row, kernels, objects, i, value, len(objects))
             if is_lone[i]:                  # else another backend's key has the bit, and no kernel
                 soft &= ~bit_at[i]

@@ -101,3 +101,15 @@ def test_tags_of_a_definition(library):
     lib.define("g(Tensor x) -> Tensor", tags=[dispatch.Tag.core, dispatch.Tag.pointwise])
     assert dispatch.ops.oprow.f.default.tags == [dispatch.Tag.core]
     assert set(dispatch.ops.oprow.g.default.tags) == {dispatch.Tag.core, dispatch.Tag.pointwise}
+
+
+@pytest.mark.parametrize("key", ["Dense", "Sparse", "AutogradFunctionality"])
+def test_a_kernel_of_a_functionality_without_a_backend_serves_nobody(library, key):
+    lib = library("functionality")
+    lib.define("f(Tensor x) -> Tensor")
+    for _ in range(50):
+        lib.impl("f", lambda x: x, key)
+    with pytest.raises(NotImplementedError):
+        dispatch.ops.functionality.f(dispatch.ones(1))
+    lib.impl("f", lambda x: x + 1, "CPU")
+    assert dispatch.ops.functionality.f(dispatch.ones(1)).item() == 2

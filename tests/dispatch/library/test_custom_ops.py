@@ -242,7 +242,7 @@ def test_a_pure_view_may_be_written_through():
     view.mul_(2)
     assert base.tolist() == [[2.0, 2.0], [2.0, 2.0]]
     pure = False
-    with pytest.raises(RuntimeError, match="modified in place"):
+    with pytest.raises(RuntimeError, match="modified inplace"):
         op(base).mul_(2)
     op._lib._destroy()
 
