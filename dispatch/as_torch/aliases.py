@@ -106,7 +106,7 @@ torch.fx.traceback                          dispatch.as_torch.fx.traceback
 torch.fx.immutable_collections              dispatch.as_torch.immutable
 torch.fx.operator_schemas                   dispatch.as_torch.operator_schemas
 torch.fx.experimental.proxy_tensor          dispatch.as_torch.fx.proxies
-                                            dispatch.as_torch.fx.pre_dispatch
+                                            dispatch.as_torch.fx.remarks
 torch.fx.passes.fake_tensor_prop            dispatch.as_torch.fx.shapes
 torch.fx.passes.shape_prop                  dispatch.as_torch.fx.shapes
 torch.fx._compatibility                     dispatch.as_torch.fx.marks

@@ -21,8 +21,8 @@ from dispatch.as_torch.fx.graph import Graph
 from dispatch.as_torch.fx.interpreter import Interpreter
 from dispatch.as_torch.fx.module import GraphModule
 from dispatch.as_torch.fx.node import Node
-from dispatch.as_torch.fx.pre_dispatch import PreDispatchTorchFunctionMode
 from dispatch.as_torch.fx.proxy import GraphAppendingTracer, Proxy
+from dispatch.as_torch.fx.remarks import PreDispatchTorchFunctionMode, within
 from dispatch.as_torch.fx.shapes import _extract_tensor_metadata
 from dispatch.as_torch.fx.tracer import PH, Tracer
 from dispatch.as_torch.nn.modules.module import Module
@@ -329,10 +329,12 @@ class PythonKeyTracer(_Trackers, Tracer):
         super().__init__(autowrap_modules=())
         self._init_trackers()
         self.outer: Any = None  # the tracer of the program whose branch this one traces
+        self.scope_root: Any = None  # the module in which nodes say where they are
 
     def call_module(self, m: Module, forward: Any, args: Any, kwargs: Any) -> Any:
         """What the module's `forward` does."""
-        return forward(*args, **kwargs)
+        with within(self, m):
+            return forward(*args, **kwargs)
 
     def getattr(self, attr: str, attr_val: Any, parameter_proxy_cache: dict[str, Proxy]) -> Any:
         """The attribute itself."""
@@ -647,6 +649,7 @@ def make_fx(
         tracing_mode: "real" runs on the arguments, "fake" on fake tensors, "symbolic" on ones
             whose sizes are symbols.
         pre_dispatch: nodes are calls as the program makes them, before any is decomposed.
+        record_module_stack: nodes say in `nn_module_stack` where in `f._orig_mod` they are.
 
     Raises:
         AssertionError: another tracing mode.
@@ -666,6 +669,7 @@ def make_fx(
         given = args if fake is None else _faked(args, fake, tracing_mode)
         inputs = pytree.tree_map(lambda _: PH, args)
         tracer = PythonKeyTracer()
+        tracer.scope_root = getattr(f, "_orig_mod", None) if record_module_stack else None
         mode = ProxyTorchDispatchMode(tracer, tracing_mode, **options)
         function = _traceable(f, len(args))
         with contextlib.ExitStack() as stack:

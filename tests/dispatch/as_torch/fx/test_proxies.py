@@ -232,6 +232,25 @@ def test_calls_stand_as_the_program_makes_them():
     assert module(dispatch.ones(2, 2) * 2).tolist() == [[16, 16], [16, 16]]
 
 
+def test_nodes_say_in_which_modules_they_are():
+    inner = modules.ReLU()
+    root = modules.Sequential(inner, inner)
+
+    def program(x):
+        return root(x).sin()
+
+    program._orig_mod = root
+    module = proxies.make_fx(program, record_module_stack=True)(dispatch.ones(2))
+    told = [n.meta.get("nn_module_stack") for n in module.graph.nodes]
+    outer = ("", ("", f"{modules.Sequential.__module__}.Sequential"))
+    name = f"{modules.ReLU.__module__}.ReLU"
+    assert [list(found.items()) if found else None for found in told] == [
+        None, [outer, ("0", ("0", name))], [outer, ("0@1", ("0", name))], None, None,
+    ]  # fmt: skip
+    module = proxies.make_fx(program)(dispatch.ones(2))
+    assert not any("nn_module_stack" in n.meta for n in module.graph.nodes)
+
+
 def test_switches_of_gradient_mode_stand_in_graphs_of_calls():
     def program(x):
         with dispatch.no_grad():
