@@ -5,6 +5,7 @@ Nobody here looks into a function: it runs, with whatever modes are on where it 
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from inspect import isfunction
 from typing import Any
 
 from dispatch import pytree
@@ -14,6 +15,7 @@ from dispatch._C.guards import _AutoDispatchBelowAutograd
 from dispatch._C.tensor import Tensor
 from dispatch._ops import HigherOrderOperator, ops
 from dispatch.fake import FakeTensorMode
+from dispatch.fake.mode import note_function_argument
 from dispatch.symbolic import SymInt
 
 __all__ = [
@@ -161,6 +163,8 @@ def serve_fake(op: HigherOrderOperator) -> Callable[[Callable[..., Any]], Callab
 
     def register(fn: Callable[..., Any]) -> Callable[..., Any]:
         def under_mode(mode: FakeTensorMode, *args: Any, **kwargs: Any) -> Any:
+            if any(map(isfunction, args)):
+                note_function_argument(mode)
             with mode:
                 return fn(*args, **kwargs)
 

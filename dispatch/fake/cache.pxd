@@ -26,6 +26,7 @@ cdef enum:                       # why a call is not cached; 0: it is
     BY_TOO_LARGE
     BY_OUTPUT
     BY_METADATA_CHANGED
+    BY_FUNCTION
     N_BYPASS
 
 cdef struct Key:

@@ -58,7 +58,7 @@ _on_registration_change(_note_registration)
 # What each Bypass is called in `cache_info().bypasses`: PyTorch's names where it has one.
 BYPASS_NAMES = ("", "non-fake tensor", "not our fake", "constant attribute", "non-builtin", "dynamic output shape",
                 "data dependent output", "inplace view", "unhashable argument", "too many arguments", "non-FakeTensor output",
-                "metadata mutation")
+                "metadata mutation", "function argument")
 
 
 # ---- keys ------------------------------------------------------------------------------------------------------------

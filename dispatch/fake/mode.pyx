@@ -22,7 +22,7 @@ from dispatch._C.tensor cimport Tensor
 from dispatch._C.tls cimport ThreadState, tls
 from dispatch._C.values cimport Frame, match_given, release_frame
 from dispatch.fake.cache cimport (
-    BY_DATA_DEPENDENT, BY_DYNAMIC_SHAPE, BY_INPLACE_VIEW, BY_METADATA_CHANGED, BY_NONE, BY_NOT_BUILTIN, DispatchCache,
+    BY_DATA_DEPENDENT, BY_DYNAMIC_SHAPE, BY_FUNCTION, BY_INPLACE_VIEW, BY_METADATA_CHANGED, BY_NONE, BY_NOT_BUILTIN, DispatchCache,
     Entry, Key, build_key, drop_entry, new_bypass, new_entry_of, new_outputs,
 )
 from dispatch.fake.constants cimport may_be_constant
@@ -153,6 +153,12 @@ cdef object fresh_cached(FakeTensorMode mode, OperatorEntry e, PyObject** args, 
 
 def own_info(FakeTensorMode mode not None):
     return mode.c_cache.info() if mode.c_cache is not None else DispatchCacheInfo(0, 0, {}, 0)
+
+
+def note_function_argument(FakeTensorMode mode not None):
+    """A call of a higher-order operator, which no cache holds, is counted."""
+    if mode.c_cache is not None and mode.cache_enabled:
+        mode.c_cache.bypasses[BY_FUNCTION] += 1
 
 
 def own_clear(FakeTensorMode mode not None):

@@ -77,3 +77,16 @@ def test_a_marked_function_is_called_as_it_was():
 
     assert mark_compile_region(plus)(X, by=2).equal(X + 2)
     assert plus.__marked_compile_region_fn__.__marked_compile_region_max_reuse_entries__ == 3
+
+
+def test_the_dispatch_cache_counts_calls_that_got_a_function():
+    mode = FakeTensorMode()
+    with mode:
+        x = dispatch.ones(2)
+        for _ in range(2):
+            invoke_subgraph(body, None, x, 1)
+    assert mode.cache_info().bypasses["function argument"] == 2
+    mode.cache_enabled = False
+    with mode:
+        invoke_subgraph(body, None, x, 1)
+    assert mode.cache_info().bypasses["function argument"] == 2
