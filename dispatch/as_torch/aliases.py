@@ -65,7 +65,7 @@ torch.utils._python_dispatch                dispatch.modes.stack dispatch.modes.
                                             dispatch.modes.aliasing dispatch.modes
 torch.utils._mode_utils                     dispatch.modes
 torch.utils._pytree                         dispatch.pytree dispatch.pytree.nodes
-torch.utils._cxx_pytree                     dispatch.pytree
+torch.utils._cxx_pytree                     dispatch.pytree dispatch.pytree.nodes
 torch.utils.deterministic                   dispatch.as_torch.deterministic
 torch.utils.flop_counter                    dispatch.tools.flops dispatch.tools
 torch.utils.dlpack                          dispatch

@@ -113,6 +113,7 @@ def test_functions_go_before_modules_of_the_same_name():
         import torch._higher_order_ops.cond
         from torch._higher_order_ops.map import MapImpl, map
         import torch._higher_order_ops as ops
+        assert torch.utils._cxx_pytree.__all__ == torch.utils._pytree.__all__
         assert ops.cond is torch.cond and ops.map is map and callable(torch.cond)
         import torch._custom_ops, torch._custom_op.impl, torch.utils._cxx_pytree
         from torch._python_dispatcher import PythonDispatcher

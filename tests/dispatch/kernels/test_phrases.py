@@ -75,6 +75,16 @@ BOOL = tensor([True])
             "shape mismatch: value tensor of shape",
         ),
         (
+            lambda: A.index_put_(ones(3), [tensor([0])], ones(1, 1)),
+            RuntimeError,
+            "shape mismatch: value tensor of shape",
+        ),
+        (
+            lambda: A.index_put(ones(()), [], ones(1)),
+            RuntimeError,
+            "shape mismatch: value tensor of shape",
+        ),
+        (
             lambda: dispatch.take_along_dim(ones(2), ones(2, dtype=int32), 0),
             RuntimeError,
             "dtype of indices should be Long",

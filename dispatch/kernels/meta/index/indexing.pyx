@@ -328,7 +328,7 @@ cdef int index_put(Spec* s, Tensor self, list indices, Tensor values, bint accum
 cdef int check_values(Spec* s, Tensor values) except -1:
     cdef int i, lead = values.c_ndim - s.ndim
     for i in range(values.c_ndim):
-        if not eq_or_false(values.c_sizes[i], 1) and (i < lead or not expect_eq(values.c_sizes[i], s.sizes[i - lead])):
+        if i < lead or not eq_or_false(values.c_sizes[i], 1) and not expect_eq(values.c_sizes[i], s.sizes[i - lead]):
             raise refused(f"shape mismatch: value tensor of shape {sizes_of(values)} cannot be "
                           f"broadcast to the indexed shape {list(new_size(s.ndim, s.sizes))}")
     return 0
