@@ -34,14 +34,23 @@ cdef const char* NEW = b"dltensor_versioned"
 
 
 class DLDeviceType(enum.IntEnum):
-    """DLPack's numbers of the devices that tensors here can be on."""
+    """DLPack's numbers of devices; tensors here can be on those that have a name above."""
 
     kDLCPU = DL_CPU
     kDLCUDA = DL_CUDA
     kDLCUDAHost = DL_CUDA_HOST
+    kDLOpenCL = 4
+    kDLVulkan = 7
     kDLMetal = DL_METAL
+    kDLVPI = 9
+    kDLROCM = 10
+    kDLROCMHost = 11
     kDLExtDev = DL_EXT_DEV
+    kDLCUDAManaged = 13
     kDLOneAPI = DL_ONE_API
+    kDLWebGPU = 15
+    kDLHexagon = 16
+    kDLMAIA = 17
 
 
 # ---- dtypes ----------------------------------------------------------------------------------------------------------
@@ -107,7 +116,7 @@ cdef object keeper_of(Tensor t):
 
 cdef int check_lendable(Tensor t) except -1:
     if needs_grad(t):
-        raise BufferError("__dlpack__: the tensor requires grad, use detach() first")
+        raise BufferError("__dlpack__: tensors that require gradient are not lent, use detach() first")
     if t.c_keys & KS_Conjugate:
         raise BufferError("__dlpack__: the conjugate bit is set, use resolve_conj() first")
     if t.c_keys & KS_Negative:
@@ -124,7 +133,6 @@ cdef int check_lendable(Tensor t) except -1:
 
 
 cdef int fill(DLTensor* target, Tensor t, int64_t* geometry) except -1:
-    """Dimensions of size 0 and 1 get stride 1: some readers take any other for a gap."""
     cdef int i
     target.data = data_of(t, dtypes.itemsize_table()[t.c_dtype]) if t.c_numel else t.c_storage.data
     target.device.device_type = DL_CPU
@@ -138,7 +146,7 @@ cdef int fill(DLTensor* target, Tensor t, int64_t* geometry) except -1:
     target.byte_offset = 0
     for i in range(t.c_ndim):
         target.shape[i] = t.c_sizes[i]
-        target.strides[i] = t.c_strides[i] if t.c_sizes[i] > 1 else 1
+        target.strides[i] = t.c_strides[i]
     return 0
 
 
@@ -173,10 +181,10 @@ def to_dlpack(Tensor self not None, *, stream=-1, max_version=None, dl_device=No
     if stream is not None and type(stream) is not int:
         raise TypeError(f"__dlpack__: stream must be an int or None, got {type(stream).__name__}")
     if stream is not None and stream != -1:
-        raise AssertionError(f"__dlpack__: a tensor on cpu has no stream, got {stream}")
+        raise AssertionError(f"__dlpack__: stream should be None on cpu, got {stream}")
     place = None if dl_device is None else ints_of(dl_device, 2, "__dlpack__: dl_device", TypeError)
     if place is not None and place[0] != DL_CPU:
-        raise BufferError(f"__dlpack__: a tensor on cpu cannot be lent to device {place}")
+        raise BufferError(f"__dlpack__: Unsupported device_type: {place[0]}, for a tensor on cpu")
     version = None if max_version is None else ints_of(max_version, 2, "__dlpack__: max_version", TypeError)
     cdef bint copied = copy is not None and bool(copy), versioned = version is not None and version[0] >= 1
     if is_read_only(self.c_storage) and not copied and not versioned:

@@ -68,7 +68,7 @@ torch.utils._pytree                         dispatch.pytree dispatch.pytree.node
 torch.utils._cxx_pytree                     dispatch.pytree dispatch.pytree.nodes
 torch.utils.deterministic                   dispatch.as_torch.deterministic
 torch.utils.flop_counter                    dispatch.tools.flops dispatch.tools
-torch.utils.dlpack                          dispatch
+torch.utils.dlpack                          dispatch.as_torch.dlpack
 torch.overrides                             dispatch.modes.function dispatch.modes
 torch._dynamo.config                        dispatch.fake.config
 torch._functorch.config                     dispatch.fake.config
@@ -314,6 +314,9 @@ torch.backends.cuda.mem_efficient_sdp_enabled
 torch._C._get_mem_efficient_sdp_enabled     dispatch.as_torch.nn.backends.mem_efficient_sdp_enabled
 torch._C._set_sdp_use_mem_efficient         dispatch.as_torch.nn.backends.enable_mem_efficient_sdp
 torch.backends.cuda.sdp_kernel              dispatch.as_torch.nn.backends.sdp_kernel
+torch.to_dlpack                             dispatch.as_torch.dlpack.to_dlpack
+torch._C._to_dlpack                         dispatch.as_torch.dlpack.to_dlpack
+torch._C._from_dlpack                       dispatch.from_dlpack
 torch.Storage                               dispatch.as_torch.storages.FloatStorage
 torch.Type                                  dispatch._C.Type
 torch.AnyType                               dispatch._C.AnyType

@@ -33,6 +33,7 @@ __all__ = ["as_tensor", "asarray", "construct", "new_tensor", "over_storage", "s
            "tensor"]  # fmt: skip
 
 _aten = ops.aten
+_from_dlpack = later("_C.dlpack.from_dlpack")
 become, tensor_of_array = later("tensor.arrays.become"), later("tensor.arrays.tensor_of_array")
 _NUMBERS = frozenset((bool, int, float, complex))
 _MANY = 10_000_000  # items from which it pays to ask first whether there is memory
@@ -325,7 +326,14 @@ def tensor(
         return _copied(data, dtype, device, requires_grad)
     if isinstance(data, np.ndarray) and _len_torch_dispatch_stack():
         return _shown_array(data, dtype, device, requires_grad)
+    if _is_lent(data):
+        return _copied(_from_dlpack(data), dtype, device, requires_grad)
     return _finished(_plain_tensor(data, dtype), device, requires_grad)
+
+
+def _is_lent(data: Any) -> bool:
+    """Whether an object lends its memory by DLPack: another library's array."""
+    return hasattr(data, "__dlpack__") and not isinstance(data, np.ndarray)
 
 
 def _advise_copy(name: str) -> None:
@@ -364,6 +372,9 @@ def as_tensor(data: Any, dtype: dtypes.dtype | None = None, device: Any = None) 
         return data.to(device or data.device, dtype or data.dtype)
     if isinstance(data, np.ndarray):
         shared = _aten.lift_fresh.default(from_numpy(data))
+        return shared.to(device or shared.device, dtype or shared.dtype)
+    if _is_lent(data):
+        shared = _from_dlpack(data)
         return shared.to(device or shared.device, dtype or shared.dtype)
     return _finished(_plain_tensor(data, dtype), device, False)
 
@@ -417,6 +428,9 @@ def _shared(obj: Any, dtype: dtypes.dtype | None) -> Tensor | None:
         return obj
     if isinstance(obj, np.ndarray):
         return _aten.lift_fresh.default(from_numpy(obj))
+    if _is_lent(obj):
+        shared: Tensor = _from_dlpack(obj)
+        return shared
     if _is_buffer(obj):
         descr = dtypes._numpy_dtype(dtype or get_default_dtype())
         return _aten.lift_fresh.default(from_numpy(np.frombuffer(obj, dtype=descr)))

@@ -187,7 +187,7 @@ def fake():
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda: dispatch.ones(2, requires_grad=True), "requires grad"),
+        (lambda: dispatch.ones(2, requires_grad=True), "require gradient"),
         (lambda: dispatch.ones(2, dtype=dispatch.complex64).conj(), "conjugate bit"),
         (lambda: dispatch.ones(2, dtype=dispatch.complex64).conj().imag, "negative bit"),
         (lambda: dispatch.empty(2, device="meta"), "meta"),
@@ -407,3 +407,44 @@ def test_a_capsule_of_another_version_is_refused():
     struct = Versioned(2, 3)
     with pytest.raises(BufferError, match=r"DLPack version 2\.3, expected 1\.x"):
         from_dlpack(capsule(struct, b"dltensor_versioned"))
+
+
+class Lending:
+    """Another library's array: memory by DLPack and nothing else."""
+
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+    def __dlpack__(self, **options):
+        return self.tensor.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.tensor.__dlpack_device__()
+
+
+def test_tensors_are_made_of_what_lends_its_memory():
+    base = dispatch.arange(3)
+    copied = dispatch.tensor(Lending(base), dtype=dispatch.float64, requires_grad=True)
+    shared, also = dispatch.as_tensor(Lending(base)), dispatch.asarray(Lending(base))
+    base.add_(1)
+    assert copied.tolist() == [0.0, 1.0, 2.0] and copied.requires_grad
+    assert shared.tolist() == also.tolist() == [1, 2, 3]
+
+
+def test_strides_of_dimensions_of_one_are_kept():
+    x = dispatch.ones(16)[::3][:1]
+    assert from_dlpack(x).stride() == (3,)
+
+
+def test_a_capsule_of_the_older_function_is_of_tensors_that_require_grad_too():
+    from dispatch.as_torch import dlpack
+
+    x = dispatch.ones(2, requires_grad=True)
+    capsule = dlpack.to_dlpack(x)
+    assert "dltensor_versioned" not in repr(capsule)
+    y = dlpack.from_dlpack(capsule)
+    assert y.data_ptr() == x.data_ptr() and not y.requires_grad
+    with pytest.raises(TypeError, match="expected a Tensor"):
+        dlpack.to_dlpack(3)
+    with pytest.raises(BufferError, match="Unsupported device_type: 16"):
+        x.detach().__dlpack__(dl_device=(dlpack.DLDeviceType.kDLHexagon, 0))
