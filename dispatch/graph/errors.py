@@ -6,9 +6,10 @@ runs, so one error lists them all. Names in a text are a stranger's: what cannot
 escaped (`plain`), here and wherever else a text is made from a file.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
-__all__ = ["MissingOperatorsError", "ModelFileError", "plain"]
+__all__ = ["MissingOperatorsError", "ModelFileError", "plain", "told_of"]
 
 _SHOWN_OPERATORS = 40
 
@@ -32,6 +33,15 @@ class ModelFileError(RuntimeError):
 
     def __reduce__(self) -> tuple[type, tuple[str, str, str]]:
         return type(self), (self.path, self.place, self.problem)
+
+
+@contextmanager
+def told_of(path: str, place: str) -> Iterator[None]:
+    """What is wrong with a value that the block computes is told of the place that it stands at."""
+    try:
+        yield
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        raise ModelFileError(path, place, str(error)) from None
 
 
 class MissingOperatorsError(NotImplementedError):

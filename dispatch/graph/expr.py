@@ -80,13 +80,18 @@ def evaluate(value: SymInt, symbols: Mapping[str, int]) -> int | None:
 
 def symbolic_value(value: SymInt, symbols: Mapping[str, Any]) -> Any:
     """The value with symbolic numbers (or plain ones) in the symbols' places; `LookupError` when
-    one is missing or the form is not known."""
+    one is missing, the form is not known, or it has no value for any numbers."""
     if value.tag != "as_expr":
         return value.value
     tree = _parse(value.value.expr_str)
     if tree is None:
         raise LookupError(f"an expression that is not known here: {value.value.expr_str[:80]}")
-    return _substituted(tree, symbols)
+    try:
+        return _substituted(tree, symbols)
+    except KeyError as error:
+        raise LookupError(f"no size of the inputs is {error}") from None
+    except (ArithmeticError, TypeError, ValueError) as error:
+        raise LookupError(f"{value.value.expr_str[:80]} has no value: {error}") from None
 
 
 def _substituted(tree: _Tree, symbols: Mapping[str, Any]) -> Any:

@@ -24,7 +24,7 @@ from dispatch._C.arrays import from_numpy
 from dispatch._C.markup import table
 from dispatch.graph.archive import Archive, JsonFile, open_archive
 from dispatch.graph.cases import LEAST, Case, Cases, Symbols, new_symbols
-from dispatch.graph.errors import MissingOperatorsError, ModelFileError, plain
+from dispatch.graph.errors import MissingOperatorsError, ModelFileError, plain, told_of
 from dispatch.graph.executor import Executable, RunLog
 from dispatch.graph.expr import symbolic_value
 from dispatch.graph.fakes import fake_tensor, fake_weight, in_symbols, random_tensor
@@ -261,8 +261,10 @@ class GraphModule:
     def _spec_of(self, binding: Binding) -> TensorSpec:
         """The recorded metadata of a tensor that the graph takes."""
         assert binding.meta is not None
-        place = f"{self._place}{_GRAPH}.tensor_values.{binding.name[:80]}"
-        return spec_of(binding.meta, self.path, place)
+        return spec_of(binding.meta, self.path, self._place_in_file(binding))
+
+    def _place_in_file(self, binding: Binding) -> str:
+        return f"{self._place}{_GRAPH}.tensor_values.{binding.name[:80]}"
 
     def _all_weights(self, archive: Archive | JsonFile) -> dict[str, Weight]:
         """A `Weight` for each parameter, buffer and constant, checked against the graph."""
@@ -681,7 +683,8 @@ class GraphModule:
 
             def new(meta: TensorMeta, place: str) -> Any:
                 spec = spec_of(meta, self.path, place)
-                return fake_tensor(in_symbols(spec, meta, symbols), device)
+                with told_of(self.path, place):
+                    return fake_tensor(in_symbols(spec, meta, symbols), device)
 
             recorded = Recorded(self.graph, self.path, self._place + _GRAPH, new)
             plan = with_recorded(self._plan, recorded)
@@ -703,12 +706,14 @@ class GraphModule:
         if binding.is_weight:
             return fake_weight(self._weights[binding.target], device, shared)
         if binding.meta is not None:
-            spec = in_symbols(self._spec_of(binding), binding.meta, symbols)
-            return fake_tensor(spec, device)
+            spec = self._spec_of(binding)
+            with told_of(self.path, self._place_in_file(binding)):
+                return fake_tensor(in_symbols(spec, binding.meta, symbols), device)
         recorded = self.graph.sym_int_values.get(binding.name)
         if symbols is None or recorded is None:
             return binding.value
-        return symbolic_value(recorded, symbols.numbers)
+        with told_of(self.path, f"{self._place}{_GRAPH}.sym_int_values.{binding.name[:80]}"):
+            return symbolic_value(recorded, symbols.numbers)
 
     def _fake_inputs(self, inputs: tuple[Any, ...], mode: Any, device: str | None) -> list[Any]:
         """Fake stand-ins with the metadata of the tensors given."""

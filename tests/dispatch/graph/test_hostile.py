@@ -121,6 +121,25 @@ def test_a_tensor_larger_than_any_memory_is_refused(tmp_path, size):
         module(*module.random_inputs())
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "((((s", "Symbol('nobody', integer=True)", "FloorDiv(Integer(4), Integer(0))",
+        "Mod(Symbol('b', integer=True), Integer(0))", "Pow(Integer(0), Integer(-1))",
+        "Pow(Integer(10), Integer(1000))",
+    ],
+)  # fmt: skip
+def test_symbolic_runs_name_the_place_of_a_size_that_has_no_value(tmp_path, text):
+    content = programs.attention()
+    size = {"as_expr": {"expr_str": text, "hint": {"as_int": 2}}}
+    values = content["graph_module"]["graph"]["tensor_values"]
+    name = next(n for n, m in values.items() if any("as_expr" in s for s in m["sizes"]))
+    values[name]["strides"][0] = size
+    module = graph.load(programs.write_json(tmp_path / "stranger.json", content))
+    with pytest.raises(RuntimeError, match=rf"stranger\.json: .*tensor_values\.{name}: "):
+        module.run(symbolic=True)
+
+
 def texts_of_errors(path, module):
     """All that goes wrong with the module at `path`, as text."""
     found = []
