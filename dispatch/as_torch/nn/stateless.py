@@ -1,6 +1,6 @@
 """`torch.func.functional_call`: a module called with other parameters and buffers."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from typing import Any
 
@@ -29,6 +29,7 @@ def functional_call(
     Raises:
         RuntimeError: unknown or missing names, when `strict`.
         ValueError: two dicts have a name; tied names get different tensors.
+        TypeError: what is given is no tensor, and not None.
     """
     given: dict[str, Any] = {}
     dicts = parameter_and_buffer_dicts
@@ -49,7 +50,7 @@ def functional_call(
 @contextmanager
 def _reparametrize_module(
     module: Module,
-    parameters_and_buffers: dict[str, Tensor],
+    parameters_and_buffers: dict[str, Any],
     tie_weights: bool = False,
     strict: bool = False,
     stack_weights: bool = False,
@@ -59,13 +60,13 @@ def _reparametrize_module(
     What the module has in their places at the end is written to the dict. `stack_weights` changes
     nothing: each of a module's places is taken and given back once.
     """
-    places = _places(module)
     names = parameters_and_buffers.keys()
-    unknown, lacking = names - places.keys(), places.keys() - names
-    if strict and (unknown or lacking):
-        raise RuntimeError(
-            f"functional_call: unknown names {sorted(unknown)}, missing ones {sorted(lacking)}"
-        )
+    places = _places(module) if tie_weights or strict else _places_of(module, names)
+    if strict and names != places.keys():
+        raise RuntimeError("functional_call: " + _differing(names, places.keys()))
+    for tensor in parameters_and_buffers.values():
+        if not isinstance(tensor, Tensor) and tensor is not None:
+            raise TypeError(f"functional_call: {tensor!r} is not an instance of torch.Tensor")
     given = {name: t for name, t in parameters_and_buffers.items() if name in places}
     if tie_weights:
         given = _tied(given, places)
@@ -81,6 +82,30 @@ def _reparametrize_module(
             if name in parameters_and_buffers:
                 parameters_and_buffers[name] = room[key]
             room[key] = tensor
+
+
+def _differing(names: Set[str], wanted: Set[str]) -> str:
+    """What is said of names that are not those of the module."""
+    kinds = {"Unexpected": names - wanted, "Missing": wanted - names}
+    return "\n\t".join(
+        f"{kind} key(s): {', '.join(map(repr, sorted(found)))}."
+        for kind, found in kinds.items()
+        if found
+    )
+
+
+def _places_of(module: Module, names: Iterable[str]) -> dict[str, tuple[dict[str, Any], str]]:
+    """As `_places`, of these names: a module that has itself inside has names without end."""
+    found: dict[str, tuple[dict[str, Any], str]] = {}
+    for name in names:
+        *path, key = name.split(".")
+        inner: Any = module
+        for part in path:
+            inner = None if inner is None else inner._modules.get(part)
+        for room in () if inner is None else (inner._parameters, inner._buffers):
+            if key in room:
+                found[name] = room, key
+    return found
 
 
 def _places(module: Module) -> dict[str, tuple[dict[str, Any], str]]:
@@ -102,7 +127,10 @@ def _tied(given: dict[str, Any], places: dict[str, tuple[dict[str, Any], str]]) 
     for alike in names.values():
         values = {id(given[name]): given[name] for name in alike if name in given}
         if len(values) > 1:
-            raise ValueError(f"functional_call: {alike} are one tensor, and got different ones")
+            raise ValueError(
+                f"functional_call: got multiple values for {alike}, which are one tensor: "
+                "tie_weights=False keeps them apart"
+            )
         for value in values.values():
             found.update(dict.fromkeys(alike, value))
     return found

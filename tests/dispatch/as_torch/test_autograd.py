@@ -80,7 +80,7 @@ def test_a_module_is_called_with_other_tensors():
     ones = {"1.weight": dispatch.ones(1, 2), "unknown": dispatch.ones(1)}
     assert functional_call(module, (other, ones), dispatch.ones(1, 2)).tolist() == [[3.0]]
     assert all(p is own[name] for name, p in module.named_parameters())
-    with pytest.raises(RuntimeError, match=r"unknown names \['unknown'\], missing ones"):
+    with pytest.raises(RuntimeError, match=r"Unexpected key\(s\): 'unknown'.\s+Missing"):
         functional_call(module, ones, dispatch.ones(1, 2), strict=True)
     with pytest.raises(ValueError, match="more than once"):
         functional_call(module, (ones, ones), dispatch.ones(1, 2))
@@ -100,6 +100,18 @@ def test_tied_weights_stay_tied():
         functional_call(module, {"0.weight": twice, "1.weight": dispatch.eye(2)}, x)
 
 
+def test_a_module_inside_of_itself_is_called_with_other_tensors():
+    module = Sequential(Linear(1, 1, bias=False))
+    module[0].again = module
+    given = {"0.again.0.weight": dispatch.tensor([[3.0]])}
+    x = dispatch.ones(1, 1)
+    module[0].weight.data.fill_(1.0)
+    assert functional_call(module, given, x, tie_weights=False).tolist() == [[3.0]]
+    assert module[0].weight.tolist() == [[1.0]]
+    with pytest.raises(TypeError, match="3 is not an instance of"):
+        functional_call(module, {"0.weight": 3}, x, tie_weights=False)
+
+
 def test_what_a_module_puts_in_a_tensors_place_is_written_to_the_dict():
     module = Linear(1, 1)
     own, other, last = module.weight, dispatch.ones(1, 1), dispatch.zeros(1, 1)
@@ -108,7 +120,7 @@ def test_what_a_module_puts_in_a_tensors_place_is_written_to_the_dict():
         assert module.weight is other
         module._parameters["weight"] = last
     assert module.weight is own and given["weight"] is last
-    with pytest.raises(RuntimeError, match="unknown names"), _reparametrize_module(
+    with pytest.raises(RuntimeError, match="Unexpected key"), _reparametrize_module(
         module, given, strict=True
     ):
         pass
