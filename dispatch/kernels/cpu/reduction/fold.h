@@ -93,6 +93,8 @@ EACH void widen_f32(vec_f64 *sums, const vec_f32 *v)
 #define WIDEN_f32(sums, v) widen_f32(&sums, &v)
 #define WIDEN_f64(sums, v) sums += v
 #define WIDEN_i64(sums, v) sums += v
+#define SUM_OF_EIGHT(K, OF, v) \
+    (((OF(K, v[0]) + OF(K, v[1])) + (OF(K, v[2]) + OF(K, v[3]))) + ((OF(K, v[4]) + OF(K, v[5])) + (OF(K, v[6]) + OF(K, v[7]))))
 #define SUM_ROW(NAME, K, OF) \
     WIDE static void NAME##_row_##K(const void *given, int64_t n, fold_states *s, int64_t at, const fold_context *c) \
     { \
@@ -107,10 +109,7 @@ EACH void widen_f32(vec_f64 *sums, const vec_f32 *v)
             vec_##K a = {0}; \
             sum_##K left = 0; \
             for (; i + 8 * L <= m; i += 8 * L) { \
-                const vec_##K *v = (const vec_##K *)(x + i); \
-                vec_##K p = (OF##_V(K, v[0]) + OF##_V(K, v[1])) + (OF##_V(K, v[2]) + OF##_V(K, v[3])); \
-                vec_##K q = (OF##_V(K, v[4]) + OF##_V(K, v[5])) + (OF##_V(K, v[6]) + OF##_V(K, v[7])); \
-                p += q; \
+                const vec_##K *v = (const vec_##K *)(x + i), p = SUM_OF_EIGHT(K, OF##_V, v); \
                 WIDEN_##K(sums, p); \
             } \
             for (; i + L <= m; i += L) \

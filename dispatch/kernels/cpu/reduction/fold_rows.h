@@ -21,10 +21,7 @@ static const int64_t TAIL_f64[2 * LANES_f64] = {[LANES_f64 ... 2 * LANES_f64 - 1
             vec_##K a = {0}, b = {0}; \
             int64_t i = 0; \
             for (; i + 8 * L <= n; i += 8 * L) { \
-                const vec_##K *v = (const vec_##K *)(x + i); \
-                vec_##K p = (OF##_V(K, v[0]) + OF##_V(K, v[1])) + (OF##_V(K, v[2]) + OF##_V(K, v[3])); \
-                vec_##K q = (OF##_V(K, v[4]) + OF##_V(K, v[5])) + (OF##_V(K, v[6]) + OF##_V(K, v[7])); \
-                p += q; \
+                const vec_##K *v = (const vec_##K *)(x + i), p = SUM_OF_EIGHT(K, OF##_V, v); \
                 WIDEN_##K(sums, p); \
             } \
             for (; i + 2 * L <= n; i += 2 * L) { \
