@@ -34,7 +34,13 @@ def heads(length, width):
         (
             lambda: LINEAR(X, dispatch.ones(4, 5)),
             RuntimeError,
-            "aten::linear: input of shape [2, 3] needs a weight of 3 columns, got shape [4, 5]",
+            "aten::linear: input of shape [2, 3] needs a weight of 3 columns, got shape [4, 5]: "
+            "shapes cannot be multiplied",
+        ),
+        (
+            lambda: X @ X,
+            RuntimeError,
+            "aten::mm: shapes cannot be multiplied: [2, 3] and [2, 3]",
         ),
         (
             lambda: ATTENTION(heads(3, 4), heads(3, 5), heads(3, 4)),

@@ -57,7 +57,8 @@ cdef int check_dims(Tensor input, Tensor weight) except -1:
                       f"got {input.c_ndim} and {weight.c_ndim}")
     if weight.c_ndim == 2 and differ(input.c_sizes[input.c_ndim - 1], weight.c_sizes[1]):
         raise refused(f"input of shape {numbers(input.c_sizes, input.c_ndim)} needs a weight of "
-                      f"{size_object(input.c_sizes[input.c_ndim - 1])} columns, got shape {numbers(weight.c_sizes, 2)}")
+                      f"{size_object(input.c_sizes[input.c_ndim - 1])} columns, got shape {numbers(weight.c_sizes, 2)}: "
+                      "shapes cannot be multiplied")
     return 0
 
 
