@@ -34,10 +34,3 @@ def test_operators_carry_their_tags():
     assert Tag.data_dependent_output in ops.aten._local_scalar_dense.default.tags
     assert Tag.dynamic_output_shape in ops.aten.nonzero.default.tags
     assert all(isinstance(t, dispatch.Tag) for t in ops.aten.add.Tensor.tags)
-
-
-def test_prims_carry_the_tags_of_what_they_do():
-    for name, tag in [("abs", "pointwise"), ("amax", "reduction"), ("resize", "generated")]:
-        assert getattr(Tag, tag) in getattr(ops.prims, name).default.tags
-    assert Tag.nondeterministic_seeded in ops.prims.normal.default.tags
-    assert ops.prims.convert_element_type.default.tags == [Tag.pointwise]

@@ -225,7 +225,8 @@ def test_numel(sizes: Ints, expected: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "sizes, text", [((2, -1), "negative"), ((1 << 62, 4), "64 bits"), ((1 << 40, 1 << 40, 0), "64")]
+    "sizes, text",
+    [((2, -1), "negative"), ((1 << 62, 4), "overflow"), ((1 << 40, 1 << 40, 0), "overflow")],
 )
 def test_numel_of_impossible_sizes_is_an_error(sizes: Ints, text: str) -> None:
     with pytest.raises(RuntimeError, match=text):
@@ -253,7 +254,7 @@ def test_infer_size(shape: Ints, numel: int, expected: Ints) -> None:
         ((4, -1), 6, "invalid"),
         ((4,), 6, "invalid"),
         ((-2, 3), 6, "invalid size -2"),
-        ((0, -1), 0, "anything"),
+        ((0, -1), 0, "can be any value"),
         ((0, -1), 6, "invalid"),
         ((1 << 62, 4), 0, "invalid"),
         ((1 << 62, 4, -1), 0, "invalid"),
