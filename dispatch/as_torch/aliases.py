@@ -175,6 +175,7 @@ torch.backends.mkldnn                       dispatch.as_torch.absent
 torch.backends.openmp                       dispatch.as_torch.absent
 torch.backends.xnnpack                      dispatch.as_torch.absent
 torch.version                               dispatch.as_torch.version
+torch.signal.windows                        dispatch.as_torch.windows
 torch.testing                               dispatch.as_torch.testing.comparing
                                             dispatch.as_torch.testing.making
 torch._export.wrappers                      dispatch.as_torch.markers

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+import dispatch
 from dispatch import Tensor, channels_last, channels_last_3d, memory_format, ops, sym_max
 from dispatch.kernels.meta.rules import suggest_memory_format
 
@@ -10,6 +11,7 @@ __all__ = [
     "check_significant_strides",
     "compare_tensor_meta",
     "compute_required_storage_length",
+    "dtype_to_type",
     "is_channels_last_contiguous",
     "is_channels_last_contiguous_2d",
     "is_channels_last_contiguous_3d",
@@ -87,6 +89,17 @@ def compute_required_storage_length(
     if any(n == 0 for n in shape):
         return 0
     return 1 + storage_offset + sum((n - 1) * step for n, step in zip(shape, strides, strict=True))
+
+
+def dtype_to_type(dtype: Any) -> type:
+    """The Python type of a dtype's numbers: bool, int, float or complex."""
+    if not isinstance(dtype, dispatch.dtype):
+        raise AssertionError(f"dtype_to_type: expected a dtype, got {type(dtype)}")
+    if dtype == dispatch.bool:
+        return bool
+    if dtype.is_complex:
+        return complex
+    return float if dtype.is_floating_point else int
 
 
 def make_contiguous_strides_for(shape: Sequence[Any], row_major: bool = True) -> tuple[Any, ...]:

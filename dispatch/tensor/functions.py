@@ -333,9 +333,10 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     if any(n < 0 for n in sizes):
         raise ValueError(f"'shape' cannot have negative values, but got {tuple(sizes)}")
     steps = list(itertools.accumulate(reversed([*sizes[1:], 1]), operator.mul))[::-1]
-    step, size = (tensor(row, dtype=dtypes.int64, device=indices.device) for row in (steps, sizes))
-    found = _aten.floor_divide(_aten.unsqueeze(indices, -1), step)
-    return tuple(_aten.unbind(_aten.remainder(found, size), -1))
+    like: Any = {"dtype": dtypes.int64, "device": indices.device}
+    places = _aten.unsqueeze(indices, -1)
+    found = _aten.floor_divide(places, tensor(steps, **like))
+    return tuple(_aten.unbind(_aten.remainder(found, tensor(sizes, **like)), -1))
 
 
 @asks

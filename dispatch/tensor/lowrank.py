@@ -65,7 +65,7 @@ def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int
 
     Raises:
         ValueError: q or niter is out of range.
-        RuntimeError: A is not floating.
+        RuntimeError: A is neither floating nor complex.
     """
     m, n = A.shape[-2:]
     q = min(6, m, n) if q is None else q
@@ -73,6 +73,6 @@ def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int
         raise ValueError(f"q(={q}) must be non-negative integer and not greater than {min(m, n)}")
     if niter < 0:
         raise ValueError(f"niter(={niter}) must be non-negative integer")
-    if not A.is_floating_point():
-        raise RuntimeError(f"pca_lowrank: expected a floating dtype, got {A.dtype}")
+    if not (A.is_floating_point() or A.is_complex()):
+        raise RuntimeError(f"pca_lowrank: expected a floating or complex dtype, got {A.dtype}")
     return _decomposed(A, q, niter, A.mean(dim=-2, keepdim=True) if center else None)

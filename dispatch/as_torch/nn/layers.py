@@ -418,7 +418,7 @@ def _row(name: str, padding_idx: int | None, rows: int) -> int | None:
 
 def _renormed(weight: Tensor, input: Tensor, max_norm: float, norm_type: float) -> None:
     with dispatch.no_grad():
-        dispatch.embedding_renorm_(weight, input, max_norm, norm_type)
+        dispatch.embedding_renorm_(weight.detach(), input, max_norm, norm_type)
 
 
 @asks

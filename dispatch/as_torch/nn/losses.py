@@ -187,8 +187,10 @@ def linear_cross_entropy(
     shape = (*input.shape[:-1], *outer)
     if tuple(target.shape) == shape and ignore_index is not None:
         raise RuntimeError("linear_cross_entropy: probabilities take no ignore_index")
-    matrix = linear_weight.reshape(-1, input.shape[-1])
-    bias = None if linear_bias is None else linear_bias.reshape(-1)
+    matrix, bias = linear_weight, linear_bias
+    if len(outer) > 1:
+        matrix = linear_weight.reshape(-1, input.shape[-1])
+        bias = None if linear_bias is None else linear_bias.reshape(-1)
     logits = _nn.linear(input, matrix, bias).reshape(shape)
     return cross_entropy(
         logits, target, weight=weight, reduction=reduction, label_smoothing=label_smoothing,

@@ -153,6 +153,13 @@ def test_a_matrix_of_low_rank_is_its_factors_product(sizes):
             dispatch.pca_lowrank(a, **wrong)
 
 
+def test_components_of_complex_rows():
+    a = dispatch.randn(5, 3, dtype=dispatch.complex128)
+    u, s, v = dispatch.pca_lowrank(a)
+    assert s.dtype is dispatch.float64 and u.dtype is v.dtype is dispatch.complex128
+    assert dispatch.allclose(u * s @ v.mH, a - a.mean(dim=0, keepdim=True))
+
+
 def test_older_names_of_operators():
     x = t([3.0])
     assert Tensor.__div__(x, 2).tolist() == [1.5] and Tensor.__idiv__(x, 2) is x

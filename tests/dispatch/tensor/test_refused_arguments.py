@@ -98,7 +98,7 @@ CALLS = [
     (
         lambda: dispatch.pca_lowrank(o(2, 2, dtype=i64)),
         RuntimeError,
-        "pca_lowrank: expected a floating dtype, got dispatch.int64",
+        "pca_lowrank: expected a floating or complex dtype, got dispatch.int64",
     ),
     (
         lambda: dispatch.pca_lowrank(o(2, 2), niter=-1),

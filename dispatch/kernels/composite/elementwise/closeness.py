@@ -28,8 +28,8 @@ def isclose(
         close = _aten.bitwise_or_.Tensor(close, both)
     if rtol == 0 and atol == 0:
         return close
-    if whole:
-        self, other = (_aten.to.dtype(t, get_default_dtype()) for t in (self, other))
+    if whole:  # the difference is of the other's dtype
+        other = _aten.to.dtype(other, get_default_dtype())
     scaled = _aten.abs.default(_aten.mul.Scalar(other, rtol))
     allowed = _aten.add.Scalar(scaled, atol)
     error = _aten.abs.default(_aten.sub.Tensor(self, other))

@@ -84,8 +84,8 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08) 
         raise refused(f"expected a floating dtype, got {kind}")
     first, second = (t if t.dtype is kind else _aten.to.dtype(t, kind) for t in (x1, x2))
     sizes = list(rules.broadcast_shapes(list(first.shape), list(second.shape)))
-    first, second = (
-        t if list(t.shape) == sizes else _aten.expand(t, sizes) for t in (first, second)
+    second, first = (
+        t if list(t.shape) == sizes else _aten.expand(t, sizes) for t in (second, first)
     )
     lengths = [_aten.clone(_aten.linalg_vector_norm(t, 2, [dim], True)) for t in (first, second)]
     least = _aten.scalar_tensor(eps, dtype=kind, device=first.device)
@@ -231,8 +231,8 @@ def poisson_nll_loss(
         logs = _aten.log(_aten.add.Scalar(input, eps))
         loss = _aten.sub.Tensor(input, _aten.mul.Tensor(target, logs))
     if full:
-        term = _aten.sub.Tensor(_aten.mul.Tensor(target, _aten.log(target)), target)
         half = _aten.mul.Scalar(_aten.log(_aten.mul.Scalar(target, 2 * math.pi)), 0.5)
+        term = _aten.sub.Tensor(_aten.mul.Tensor(target, _aten.log(target)), target)
         term = _aten.add.Tensor(term, half)
         term = _aten.masked_fill.Scalar(term, _aten.le.Scalar(target, 1), 0)
         loss = _aten.add_.Tensor(loss, term)

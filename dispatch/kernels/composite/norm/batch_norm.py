@@ -211,12 +211,13 @@ def instance_norm(
     channels = input.shape[rules.wrap_dim(1, input.ndim)]
     batch = input.shape[0]
     sizes = [1, batch * channels, *input.shape[2:]]
+    weight, bias = _repeated(weight, batch), _repeated(bias, batch)
     means, variances = _repeated(running_mean, batch), _repeated(running_var, batch)
     whole = _aten.view(_aten.contiguous(input), sizes)
     out = _aten.batch_norm(
         whole,
-        _repeated(weight, batch),
-        _repeated(bias, batch),
+        weight,
+        bias,
         means,
         variances,
         use_input_stats,

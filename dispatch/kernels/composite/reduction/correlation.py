@@ -86,7 +86,9 @@ def cov(
 
 
 def _freedom(total: Tensor, weights: Tensor, aweights: Tensor | None, correction: int) -> Tensor:
-    if aweights is None or correction == 0:
+    if correction == 0:
+        return total
+    if aweights is None:
         return _aten.sub.Scalar(total, correction)
     squares = _aten.mul.Scalar(_aten.sum(_aten.mul.Tensor(weights, aweights)), correction)
     return _aten.sub.Tensor(total, _aten.div.Tensor(squares, total))

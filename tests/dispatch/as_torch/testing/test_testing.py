@@ -351,6 +351,13 @@ def test_strides_that_count_and_the_storage_that_they_need():
     assert prims_common.make_contiguous_strides_for((4, 2, 3), row_major=False) == (6, 1, 2)
 
 
+def test_types_of_the_numbers_of_dtypes():
+    kinds = [dispatch.bool, dispatch.uint16, dispatch.bfloat16, dispatch.complex32]
+    assert [prims_common.dtype_to_type(d) for d in kinds] == [bool, int, float, complex]
+    with pytest.raises(AssertionError, match="dtype"):
+        prims_common.dtype_to_type(3)
+
+
 def test_annotated_arguments_are_what_an_overload_needs():
     program = """
         import dispatch.as_torch
