@@ -553,3 +553,9 @@ def test_below_the_number_behind_all_functionalities_are_all_of_them():
     """As PyTorch, whose EndOfFunctionalityKeys has no name in Python."""
     end = DispatchKey(len(FUNCTIONALITIES) + 1)
     assert core._dispatch_keyset_full_after(end).raw_repr() == ALL_BITS
+
+
+def test_a_marker_is_called_by_its_functionality_without_a_backend():
+    named = [core._dispatch_key_name(getattr(DispatchKey, f"StartOf{name}Backends"))
+             for name in ("Dense", "Quantized", "AutogradFunctionality")]  # fmt: skip
+    assert named == ["Undefined", "QuantizedUndefined", "AutogradUndefined"]

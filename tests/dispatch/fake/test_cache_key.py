@@ -101,6 +101,12 @@ def shown(storage: int, sizes: Any, strides: Any, offset: int = 0) -> dispatch.T
     return A.as_strided.default(new(storage), sizes, strides, offset)
 
 
+def beyond_its_storage() -> dispatch.Tensor:
+    x = shown(4, (2,), (1,), 2)
+    x.untyped_storage().resize_(8)
+    return x
+
+
 def complex_view(conj: bool) -> dispatch.Tensor:
     x = new(2, dtype=dispatch.complex64)
     return A._conj.default(x) if conj else x
@@ -152,6 +158,7 @@ TENSORS = {
     "broadcast": lambda: (A.expand.default(new(1, 3), [2, 3]), new(2, 3)),
     "offset": lambda: (shown(9, (2,), (1,), 1), shown(9, (2,), (1,), 2)),
     "no offset and one": lambda: (shown(9, (2,), (1,), 0), shown(9, (2,), (1,), 1)),
+    "offset beyond what the storage has left": lambda: (new(2), beyond_its_storage()),
     "storage bytes": lambda: (shown(9, (2,), (1,)), shown(10, (2,), (1,))),
     "storage of just the elements": lambda: (new(2), shown(3, (2,), (1,))),
     "storage of a transposed": lambda: (strided((2, 2), (1, 2)), shown(9, (2, 2), (1, 2))),
@@ -589,3 +596,15 @@ def test_symbols_of_an_env_that_is_gone_are_not_those_of_its_successor():
         del mode, x, y, kept
         gc.collect()
     assert cache.info().hits == 0
+
+
+def test_envs_that_live_side_by_side_share_no_entry():
+    cache = DispatchCache()
+    modes = [FakeTensorMode(shape_env=ShapeEnv(), cache=cache) for _ in range(3)]
+    given = [mode.from_tensor(dispatch.ones(5, 6), static_shapes=False) for mode in modes]
+    for hits in (0, 3):
+        for mode, x in zip(modes, given, strict=True):
+            with mode:
+                y = dispatch.cat([x, x])
+            assert y.shape[0].node.shape_env is mode.shape_env
+        assert cache.info().hits == hits

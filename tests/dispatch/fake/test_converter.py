@@ -206,3 +206,13 @@ def test_alone_it_forgets_what_dies():
     weak = weakref.ref(to_meta)
     del to_meta
     assert weak() is None
+
+
+def test_a_counterpart_of_an_inference_tensor_has_no_autograd_key(mode):
+    with dispatch.inference_mode():
+        inferred = dispatch.ones(2)
+    fake = mode.from_tensor(inferred)
+    assert fake.is_inference()
+    for key in ("AutogradCPU", "ADInplaceOrView"):
+        assert not dispatch._C._dispatch_keys(fake).has(key)
+        assert dispatch._C._dispatch_keys(mode.from_tensor(dispatch.ones(2))).has(key)

@@ -298,3 +298,12 @@ def test_values_under_a_wrapper_are_computed_without_autograd():
     x.requires_grad_()
     y = x.sin()
     assert y.requires_grad and not _C._from_functional_tensor(y).requires_grad
+
+
+def test_of_results_and_written_values_the_last_ones_are_written():
+    x, mean, var = dispatch.arange(24.0).reshape(2, 3, 4), dispatch.ones(3), dispatch.ones(3)
+    norm = dispatch.ops.aten._native_batch_norm_legit.default
+    wanted = norm(x, None, None, seen := mean.clone(), wide := var.clone(), True, 0.1, 1e-5)
+    found = functionalize(norm)(x, None, None, mean, var, True, 0.1, 1e-5)
+    assert [mean.tolist(), var.tolist()] == [seen.tolist(), wide.tolist()]
+    assert [t.tolist() for t in found] == [t.tolist() for t in wanted]

@@ -167,3 +167,11 @@ def test_a_complex_number_without_imaginary_part_fills_real_elements():
     assert dispatch.zeros(2).masked_fill(mask, 2 + 0j).tolist() == [2.0, 0.0]
     with pytest.raises(RuntimeError):
         dispatch.zeros(2).masked_fill(mask, 2 + 1j)
+
+
+def test_a_scalar_is_selected_by_one_index_only():
+    number = dispatch.tensor(1.0)
+    for places in ([], [0, 0]):
+        with pytest.raises(RuntimeError, match=r"index_select.* index .*1 element"):
+            number.index_select(0, dispatch.tensor(places, dtype=dispatch.int64))
+    assert number.index_select(0, dispatch.tensor([0])).item() == 1.0

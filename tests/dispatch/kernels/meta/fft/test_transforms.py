@@ -65,3 +65,22 @@ def test_dtypes_of_transforms() -> None:
         ops.aten._fft_r2c(tensor((4,), dtype=dtypes.complex64), [0], 0, True)
     with pytest.raises(RuntimeError, match="float32"):
         ops.aten._fft_c2r(tensor((4,)), [0], 0, 6)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "strides", "dims", "expected"),
+    [
+        ((2, 3, 4), (1, 2, 6), [0, 1], (4, 1, 8)),
+        ((3, 4, 5), (1, 15, 3), [1, 2], (32, 8, 1)),
+        ((3, 4, 5), (1, 15, 3), [0, 1, 2], (8, 24, 1)),
+        ((2, 3, 4, 5), (60, 1, 3, 12), [2, 0], (1, 8, 2, 24)),
+        ((2, 3, 4, 5), (60, 1, 3, 12), [0, 2], (6, 12, 1, 36)),
+        ((4, 3, 2, 5), (1, 4, 12, 24), [2, 0], (1, 12, 6, 36)),
+        ((4, 3, 2, 5), (1, 4, 12, 24), [1, 2], (6, 2, 1, 24)),
+    ],
+)
+def test_real_values_lie_as_the_complex_transform_before_left_them(
+    sizes: Ints, strides: Ints, dims: list[int], expected: Ints
+) -> None:
+    x = tensor(sizes, strides, dtypes.complex64)
+    assert ops.aten._fft_c2r(x, dims, 0, 2 * (sizes[dims[-1]] - 1)).stride() == expected
