@@ -121,7 +121,7 @@ def test_a_call_that_does_not_follow_is_named(tmp_path):
     module = loaded(tmp_path, content).free({"x:0": "n"})
     (row,) = module.baked
     assert (row.node, row.op, row.expr) == ("z", "aten::add.Tensor", "")
-    assert "does not match" in row.problem
+    assert "do not broadcast" in row.problem
     report = module.run()
     assert report.outputs[0]["shape"] == [4, 3]
     assert "call z (aten::add.Tensor) does not follow" in str(report)

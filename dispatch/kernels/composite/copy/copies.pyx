@@ -206,7 +206,7 @@ cdef object lift_fresh_copy(Tensor self):
 
 cdef object item(Tensor self):
     if not expect_eq(self.c_numel, 1):
-        raise refused(f"a tensor of {size_object(self.c_numel)} elements is not one number")
+        raise refused(f"a Tensor with {size_object(self.c_numel)} elements cannot be converted to Scalar")
     return LOCAL_SCALAR.call((self,))
 
 

@@ -12,6 +12,6 @@ __all__ = ["cat"]
 def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """The out variant into a new tensor."""
     if not tensors:
-        raise refused("expected at least one tensor", ValueError)
+        raise refused("expected a non-empty list of Tensors", ValueError)
     out: Tensor = ops.aten.new_empty(tensors[0], [0])
     return ops.aten.cat.out(tensors, dim, out=out)

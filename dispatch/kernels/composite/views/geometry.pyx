@@ -254,7 +254,7 @@ cdef object permute(Tensor self, IntArray dims):
         d = wrap(dims.data[i], self.c_ndim, True)
         bit = <unsigned long long>1 << d
         if seen & bit:
-            raise refused(f"dimension {d} is given more than once in {ints(dims)}")
+            raise refused(f"duplicate dims are not allowed, got {ints(dims)}")
         seen |= bit
         sizes[i] = self.c_sizes[d]
         strides[i] = self.c_strides[d]
@@ -382,7 +382,7 @@ cdef Tensor selected(Tensor self, int d, int64_t offset):
 
 
 cdef int raise_index(Tensor self, int d, int64_t index) except -1:
-    raise refused(f"index {size_object(index)} is out of range for dimension {d} of sizes {sizes_of(self)}", IndexError)
+    raise refused(f"index {size_object(index)} out of range for tensor of size {sizes_of(self)} at dimension {d}", IndexError)
 
 
 cdef object select(Tensor self, int64_t dim, int64_t index):
@@ -495,7 +495,7 @@ cdef object diagonal(Tensor self, int64_t offset, int64_t dim1, int64_t dim2):
     cdef int i
     cdef int64_t length
     if a == b:
-        raise refused(f"dim1 and dim2 must differ, got {dim1} and {dim2}")
+        raise refused(f"diagonal dimensions cannot be identical, got {dim1} and {dim2}")
     if offset >= 0:
         length = larger(smaller(self.c_sizes[a], sub(self.c_sizes[b], offset)), 0)
     else:

@@ -31,7 +31,7 @@ cdef inline Three three(object a, object b, object c) noexcept:
 cdef int check_bounds(Three* operands) except -1:
     if operands.items[1] == <PyObject*>None and operands.items[2] == <PyObject*>None:
         raise (ValueError if pointwise.on_meta(operands.items, 1) else RuntimeError)(
-            "clamp: expected min or max, got neither")
+            "clamp: At least one of 'min' or 'max' must not be None")
     return 0
 
 

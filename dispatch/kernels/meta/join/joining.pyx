@@ -75,7 +75,7 @@ cdef int add_sizes(Spec* s, Tensor t, int i, int64_t dim) except -1:
     cdef int d
     for d in range(s.ndim):
         if d != dim and not expect_eq(t.c_sizes[d], s.sizes[d]):
-            raise refused(f"expected sizes to match except in dimension {dim}: "
+            raise refused(f"Sizes of tensors must match except in dimension {dim}: "
                           f"expected {size_object(s.sizes[d])} in dimension {d}, got {sizes_of(t)} "
                           f"at position {i}")
     s.sizes[dim] = add(s.sizes[dim], t.c_sizes[dim])
@@ -106,7 +106,7 @@ cdef int join_sizes(Spec* s, list tensors, int64_t dim) except -1:
 cdef int cat(Spec* s, list tensors, int64_t dim) except -1:
     cdef int memory_format
     if len(tensors) == 0:
-        raise refused("expected at least one tensor", ValueError)
+        raise refused("expected a non-empty list of Tensors", ValueError)
     join_sizes(s, tensors, dim)
     s.dtype = rules.result_type(PySequence_Fast_ITEMS_(<PyObject*>tensors), <int>len(tensors))
     s.cast = CAST_SAFE | (OVERLAP_NONE if is_eager(<Tensor>tensors[0]) else OVERLAP_ANY)
@@ -132,8 +132,8 @@ cdef int check_equal_sizes(list tensors) except -1:
     for i, item in enumerate(tensors):
         t = <Tensor>item
         if t.c_ndim != first.c_ndim or not expect_sizes(t, first):
-            raise refused("expected tensors of one size, got "
-                          f"{sizes_of(first)} at position 0 and {sizes_of(t)} at position {i}")
+            raise refused("stack expects each tensor to be equal size, got "
+                          f"{sizes_of(first)} at entry 0 and {sizes_of(t)} at entry {i}")
     return 0
 
 
@@ -157,7 +157,7 @@ cdef int stack(Spec* s, list tensors, int64_t dim) except -1:
     """cat along `dim`, seen with one dimension more; along a new last dimension, contiguous."""
     cdef Tensor first
     if len(tensors) == 0:
-        raise refused("expected at least one tensor")
+        raise refused("stack expects a non-empty TensorList")
     first = <Tensor>tensors[0]
     if first.c_ndim >= MAX_DIMS:
         raise refused(f"a result of more than {MAX_DIMS} dimensions")

@@ -40,8 +40,8 @@ cdef inline int check_dtypes(str a_name, Tensor a, str b_name, Tensor b) except 
 
 
 cdef int raise_shapes(Tensor a, Tensor b) except -1:
-    raise refused(f"shapes cannot be multiplied: {list(new_size(a.c_ndim, a.c_sizes))} and "
-                  f"{list(new_size(b.c_ndim, b.c_sizes))}")
+    cdef str x = "x".join(map(str, new_size(a.c_ndim, a.c_sizes))), y = "x".join(map(str, new_size(b.c_ndim, b.c_sizes)))
+    raise refused(f"mat1 and mat2 shapes cannot be multiplied ({x} and {y})")
 
 
 cdef int raise_expand(Spec* s, Tensor self) except -1:

@@ -42,7 +42,7 @@ cdef int topk(Spec* s, Tensor self, int64_t k, int64_t dim, bint largest, bint s
     cdef int64_t size = self.c_sizes[along] if self.c_ndim else 1
     cdef int i
     if not expect_ge(k, 0) or not expect_le(k, size):
-        raise refused(f"expected k from 0 to {size_object(size)}, got {size_object(k)}")
+        raise refused(f"selected index k out of range: expected 0 to {size_object(size)}, got {size_object(k)}")
     s.handed[0] = along
     check_ordered(self)
     if self.c_dtype == ST_bool and rules.is_eager(self):

@@ -50,7 +50,8 @@ def kthvalue(self: Tensor, k: int, dim: int, keepdim: bool) -> Shaped:
     _check_not_empty(self, dim)
     size = self.shape[dim] if self.ndim else 1
     if not rules.holds(k >= 1) or not rules.holds(k <= size):
-        raise refused(f"expected k from 1 to {size}, got {k}")
+        told = f"selected number k out of range for dimension {dim}"
+        raise refused(f"{told}: expected 1 to {size}, got {k}")
     return Shaped(_pair(self, dim, keepdim), dim)
 
 

@@ -72,9 +72,9 @@ cdef bint same_sizes(const int64_t* a, const int64_t* b, int ndim) except -1:
 
 cdef int raise_broadcast(const int64_t* a, int a_ndim, const int64_t* b, int b_ndim,
                          int back) except -1:
-    raise refused(f"sizes {as_tuple(a, a_ndim)} and {as_tuple(b, b_ndim)} do not broadcast: "
-                       f"{size_object(a[a_ndim - back])} does not match {size_object(b[b_ndim - back])} at dimension "
-                       f"{max(a_ndim, b_ndim) - back}")
+    raise refused(f"The size of tensor a ({size_object(a[a_ndim - back])}) must match the size of tensor b "
+                  f"({size_object(b[b_ndim - back])}) at non-singleton dimension {max(a_ndim, b_ndim) - back}: "
+                  f"{as_tuple(a, a_ndim)} and {as_tuple(b, b_ndim)} do not broadcast")
 
 
 cdef int64_t common_symbolic(int64_t a, int64_t b) except? SIZE_ERROR:
@@ -140,7 +140,7 @@ cdef int wrap_dims(int64_t* dims, int n, int ndim, bint wrap_scalar) except -1:
         dims[i] = wrap_dim(dims[i], ndim, wrap_scalar)
         bit = <uint64_t>1 << dims[i]
         if seen & bit:
-            raise refused(f"dimension {dims[i]} is given more than once")
+            raise refused(f"dim {dims[i]} appears multiple times in the list of dims")
         seen |= bit
     return 0
 
@@ -163,8 +163,7 @@ cdef int reduced_sizes(int64_t* out, const int64_t* sizes, int ndim, const int64
 
 
 cdef int raise_infer(const int64_t* sizes, int ndim, int64_t numel) except -1:
-    raise refused(f"shape {as_tuple(sizes, ndim)} is invalid "
-                       f"for a tensor of {size_object(numel)} elements")
+    raise refused(f"shape '{list(as_tuple(sizes, ndim))}' is invalid for input of size {size_object(numel)}")
 
 
 cdef inline bint divides(int64_t known, int64_t numel) except -1:

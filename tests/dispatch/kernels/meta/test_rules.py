@@ -175,7 +175,7 @@ def test_broadcasting_agrees_with_numpy(shapes: list[list[int]]) -> None:
 
 
 def test_broadcast_error_names_sizes_and_dimension() -> None:
-    with pytest.raises(RuntimeError, match=r"\(2, 3\) and \(4,\).*3.*4.*dimension 1"):
+    with pytest.raises(RuntimeError, match=r"\(3\) .* \(4\) .*dimension 1: \(2, 3\) and \(4,\)"):
         rules.broadcast_shapes((2, 3), (4,))
 
 
@@ -203,7 +203,7 @@ def test_wrap_dims() -> None:
 
 @pytest.mark.parametrize("dims, ndim", [([0, 0], 2), ([1, -1], 2), ([0, -1], 0)])
 def test_a_dim_given_twice_is_a_runtime_error(dims: list[int], ndim: int) -> None:
-    with pytest.raises(RuntimeError, match="more than once"):
+    with pytest.raises(RuntimeError, match="appears multiple times"):
         rules.wrap_dims(dims, ndim)
 
 

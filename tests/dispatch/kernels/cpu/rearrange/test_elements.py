@@ -15,7 +15,7 @@ def test_cat_converts_to_the_common_dtype():
 
 
 def test_cat_of_nothing_is_a_value_error():
-    with pytest.raises(ValueError, match="at least one tensor"):
+    with pytest.raises(ValueError, match="non-empty list of Tensors"):
         aten.cat([])
 
 
