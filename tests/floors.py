@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # `_C` is flat on disk, so its six floors are spelled out, module by module.
 _CORE = {
-    "types": "advice changes dtypes emitted enums errors foreign generated.dtype_sets "
+    "types": "advice changes derivatives dtypes emitted enums errors foreign generated.dtype_sets "
     "generated.type_names generated.types keys markup naming python python_api references "
     "returned stack tags",
     "state": "default_device device_events grad_mode guards pre_dispatch tls",

@@ -32,6 +32,7 @@ from dispatch._C.tensor cimport (
 from dispatch._C.tls cimport ThreadState, n_dispatch_modes, tls
 from dispatch._C.values cimport is_number
 
+from dispatch._C.derivatives import backward_name, kept_arguments
 from dispatch._C.slots import _set_tensor_hook
 
 
@@ -128,6 +129,12 @@ cdef int bump_written(OperatorEntry e, PyObject** args) except -1:
                 if isinstance(t, Tensor):
                     bump_version(<Tensor>t)
     return 0
+
+
+def _increment_version(tensors):
+    """As if each had been written to."""
+    for t in tensors:
+        bump_version(<Tensor?>t)
 
 
 cdef object written_results(OperatorEntry e, PyObject** args, object result):
@@ -251,16 +258,17 @@ class Node:
 
     __slots__ = ("__weakref__",)
     next_functions = ()
+    _name = ""                       # where it is not the class's
 
     def name(self):
         """`AddBackward0` for aten::add."""
-        return type(self).__name__
+        return self._name or type(self).__name__
 
     def __call__(self, *args):
         raise RuntimeError("there is no autograd engine in this library")
 
     def __repr__(self):
-        return f"<{self.name()} object at {hex(id(self))}>"
+        return f"<{type(self).__name__} object at {hex(id(self))}>"
 
 
 cdef dict node_types = {}            # an operator's or a node's name -> the class of its nodes
@@ -270,16 +278,18 @@ def new_node(str name not None):
     """A node of that name: each has a class of its own, as in PyTorch."""
     kind = node_types.get(name)
     if kind is None:
-        kind = node_types[name] = type(name, (Node,), {"__slots__": (), "__module__": "builtins"})
+        own = {"__slots__": (), "__module__": "builtins", "_name": name}
+        kind = node_types[name] = type(name.rpartition(":")[2], (Node,), own)
     return kind()
 
 
 cdef object node_of(OperatorEntry e):
     """A node of an operator, whose name is made once."""
-    kind = node_types.get(e.name)
+    operator = qualified_name(e)
+    kind = node_types.get(operator)
     if kind is None:
-        node = new_node(backward_name(e))
-        node_types[e.name] = type(node)
+        node = new_node(backward_name(operator.partition("::")[2]))
+        node_types[operator] = type(node)
         return node
     return kind()
 
@@ -287,7 +297,13 @@ cdef object node_of(OperatorEntry e):
 cdef frozenset not_differentiable = frozenset((
     "aten::detach", "aten::detach_", "aten::empty_like", "aten::zeros_like", "aten::ones_like", "aten::full_like",
     "aten::rand_like", "aten::randn_like", "aten::randint_like", "aten::new_empty", "aten::new_empty_strided",
-    "aten::new_zeros", "aten::new_ones", "aten::new_full", "aten::bernoulli"))
+    "aten::new_zeros", "aten::new_ones", "aten::new_full", "aten::histc", "aten::special_airy_ai",
+    *[f"aten::special_{n}" for n in ("bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "spherical_bessel_j0")],
+    *[f"aten::special_{s}modified_bessel_{n}" for s, n in (
+        ("", "i0"), ("", "i1"), ("", "k0"), ("", "k1"), ("scaled_", "k0"), ("scaled_", "k1"))],
+    *[f"aten::special_{s}chebyshev_polynomial_{n}" for s in ("", "shifted_") for n in "tuvw"],
+    *[f"aten::special_{n}" for n in (
+        "hermite_polynomial_h", "hermite_polynomial_he", "laguerre_polynomial_l", "legendre_polynomial_p")]))
 
 
 # PyTorch has no derivative of them: leaves are written, and stay leaves.
@@ -309,10 +325,46 @@ def _set_autograd_fallback_mode(str mode not None):
     marks_operators_of_others = mode == "warn"
 
 
-cdef str backward_name(OperatorEntry e):
-    """As PyTorch's generator makes it: `NllLoss2DBackward0` of aten::nll_loss2d_forward."""
-    words = e.name.partition("::")[2].strip("_").split("_")
-    return ("".join([w.title() for w in words]) + "Backward0").replace("ForwardBackward", "Backward")
+cdef int check_read(OperatorEntry e, PyObject** args) except -1:
+    """RuntimeError when the derivative would keep a tensor of inference mode (SavedVariable), or when that of an argument is
+    unknown."""
+    cdef int i
+    cdef bint inference
+    for i in range(e.sig.n_args):
+        if e.sig.args[i].kind != AK_TENSOR:
+            continue
+        inference = False
+        if isinstance(<object>args[i], list):
+            for t in <list>args[i]:
+                if isinstance(t, Tensor):
+                    inference = is_of_inference(<Tensor>t) or inference
+        elif isinstance(<object>args[i], Tensor):
+            inference = is_of_inference(<Tensor>args[i])
+        if inference:
+            refuse_kept(e, args, kept_arguments(e.name.partition("::")[2]), <object>e.sig.args[i].name)
+    return 0
+
+
+cdef bint is_of_inference(Tensor t) except -1:
+    if t.c_base is not None and t.c_flags & TF_VIEW_MARKS and needs_grad(t):
+        grad_fn_of(t)
+    return t.c_flags & TF_INFERENCE != 0
+
+
+cdef int refuse_kept(OperatorEntry e, PyObject** args, tuple kept, object name) except -1:
+    """Of several, one is kept for the gradients of the others."""
+    cdef int i
+    cdef bint read = len(kept) == 1
+    if name not in kept:
+        return 0
+    for i in range(e.sig.n_args):
+        other = <object>e.sig.args[i].name
+        if other != name and other in kept and any_requires_grad(<object>args[i]):
+            read = True
+    if read:
+        raise RuntimeError(f"{qualified_name(e)}: Inference tensors cannot be saved for backward: argument '{name}'; clone it "
+                           f"first\n  {e._schema_text}")
+    return 0
 
 
 cdef PyObject* call_autograd(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
@@ -329,15 +381,32 @@ cdef PyObject* call_autograd(Kernel* k, PyObject* op, uint64_t ks, PyObject** ar
             raise RuntimeError(f"{qualified_name(e)}: functions with out=... arguments don't support automatic differentiation, "
                                f"but one of the arguments requires grad\n  {e._schema_text}")
     elif record and e.flags & OF_MUTABLE:
+        if e.name == "aten::detach_":
+            return give(detach_in_place(e, <Tensor>args[0]))
         check_writable(e, args)
+        if e.emitted != NULL:
+            check_read(e, args)
     if e.emitted != NULL:
         ts.excluded |= KS_AUTOGRAD
     r = redispatch(e, ks & AFTER_AUTOGRAD, args)
     ts.excluded = excluded
     result = take(r)
     if record and (e.emitted != NULL or marks_operators_of_others) and e.name not in not_differentiable:
+        if e.emitted != NULL and not e.flags & OF_MUTABLE and has_differentiable(result):
+            check_read(e, args)
         mark_outputs(e, result)
+        if e.sig.n_rets == 0 and e.flags & OF_MUTABLE:
+            mark_written(e, args)
     return give(result)
+
+
+cdef Tensor detach_in_place(OperatorEntry e, Tensor t):
+    """At the autograd key alone: neither modes nor subclasses see it."""
+    if t.c_flags & TF_IS_VIEW:
+        raise RuntimeError(f"{qualified_name(e)}: a view cannot be detached in place: use detach()\n  {e._schema_text}")
+    t.c_flags &= ~<uint32_t>TF_REQUIRES_GRAD
+    t.c_autograd = None
+    return t
 
 
 cdef bint writes_differentiable(OperatorEntry e, PyObject** args) except -1:
@@ -425,24 +494,28 @@ def follow_view(Tensor view not None):
 cdef int check_writable(OperatorEntry e, PyObject** args) except -1:
     """RuntimeError for leaves, and for views through which autograd could not follow the write (check_inplace)."""
     cdef int i
-    cdef Tensor t
     if e.name == "aten::resize_" or e.name == "aten::resize_as_":
         if needs_grad(<object>args[0]):
             raise RuntimeError(f"{qualified_name(e)}: cannot resize variables that require grad\n  {e._schema_text}")
         return 0
-    if e.emitted == NULL or e.name == "aten::detach_":
+    if e.emitted == NULL:
         return 0
     for i in range(e.sig.n_args):
-        if e.sig.args[i].flags & AF_WRITE and isinstance(<object>args[i], Tensor):
-            t = <Tensor>args[i]
-            if t.c_flags & TF_VIEW_MARKS:
-                raise RuntimeError(f"{qualified_name(e)}: A view was created {origin_of(t)} and is being modified inplace while "
-                                   f"gradients are recorded; write to a copy\n  {e._schema_text}")
-            if needs_grad(t) and (grad_fn_of(t) is None or (t.c_base is not None and (<Tensor>t.c_base).c_autograd is None)):
-                what = "a leaf Variable" if t.c_base is None else "a view of a leaf Variable"
-                raise RuntimeError(
-                    f"{qualified_name(e)}: {what} that requires grad is being used in an in-place operation.\n"
-                    f"  {e._schema_text}")
+        if e.sig.args[i].flags & AF_WRITE and e.sig.args[i].kind == AK_TENSOR:
+            for written in <object>args[i] if isinstance(<object>args[i], list) else [<object>args[i]]:
+                if isinstance(written, Tensor):
+                    check_written(e, <Tensor>written)
+    return 0
+
+
+cdef int check_written(OperatorEntry e, Tensor t) except -1:
+    if t.c_flags & TF_VIEW_MARKS:
+        raise RuntimeError(f"{qualified_name(e)}: A view was created {origin_of(t)} and is being modified inplace while "
+                           f"gradients are recorded; write to a copy\n  {e._schema_text}")
+    if needs_grad(t) and (grad_fn_of(t) is None or (t.c_base is not None and (<Tensor>t.c_base).c_autograd is None)):
+        what = "a leaf Variable" if t.c_base is None else "a view of a leaf Variable"
+        raise RuntimeError(f"{qualified_name(e)}: {what} that requires grad is being used in an in-place operation.\n"
+                           f"  {e._schema_text}")
     return 0
 
 
@@ -476,6 +549,24 @@ def set_grad_fn(Tensor t not None, node):
         t.c_seen_version = get_version(t)
 
 
+cdef bint has_differentiable(object result) except -1:
+    if isinstance(result, (tuple, list)):
+        for t in result:
+            if has_differentiable(t):
+                return True
+        return False
+    return isinstance(result, Tensor) and is_differentiable(<Tensor>result)
+
+
+cdef int mark_written(OperatorEntry e, PyObject** args) except -1:
+    """What has no results marks what it wrote (_foreach_add_)."""
+    cdef int i
+    for i in range(e.sig.n_args):
+        if e.sig.args[i].flags & AF_WRITE:
+            mark_outputs(e, <object>args[i])
+    return 0
+
+
 cdef int mark_outputs(OperatorEntry e, object result, object node=None) except -1:
     if isinstance(result, (tuple, list)):
         node = node_of(e)               # one for all
@@ -493,7 +584,7 @@ cdef int mark_output(OperatorEntry e, Tensor t, object node) except -1:
         return 0                 # the same memory and no view: view.dtype
     if is_differentiable(t):
         if t.c_base is not None and e.flags & OF_MUTABLE:
-            set_grad_fn(t.c_base, new_node("CopySlices"))
+            set_grad_fn(t.c_base, new_node("torch::autograd::CopySlices"))
             node = new_node("AsStridedBackward0")           # it views what was written so
         set_grad_fn(t, node_of(e) if node is None else node)
     return 0

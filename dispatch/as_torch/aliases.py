@@ -470,6 +470,8 @@ torch.nn.functional.has_torch_function_unary dispatch.modes.has_torch_function_u
 torch.nn.functional.has_torch_function_variadic dispatch.modes.has_torch_function_variadic
 torch.overrides._is_torch_function_mode_enabled dispatch._C._is_torch_function_mode_enabled
 torch.func.functionalize                    dispatch.functional.functionalize
+torch._C._increment_version                 dispatch._C.fallbacks._increment_version
+torch.autograd.graph.increment_version      dispatch.as_torch.autograd.increment_version
 torch.autograd.graph.Node                   dispatch._C.fallbacks.Node
 """
 

@@ -8,12 +8,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from dispatch import Tensor
-from dispatch._C.fallbacks import Node, set_grad_fn
+from dispatch._C.fallbacks import Node, _increment_version, set_grad_fn
 from dispatch._C.grad_mode import is_grad_enabled, no_grad
 from dispatch.library.autograd import FunctionCtx
 from dispatch.modes import handle_torch_function, has_torch_function
 
-__all__ = ["Function", "FunctionCtx", "backward", "grad", "once_differentiable"]
+__all__ = ["Function", "FunctionCtx", "backward", "grad", "increment_version",
+           "once_differentiable"]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -134,3 +135,8 @@ def backward(
     if not any(isinstance(t, Tensor) and t.requires_grad for t in _listed(tensors)):
         raise RuntimeError("element 0 of tensors does not require grad and does not have a grad_fn")
     raise RuntimeError(f"autograd.backward: {_NO_ENGINE}")
+
+
+def increment_version(tensor: Any) -> None:
+    """Count a write to a tensor, or to each of several, that nobody has seen."""
+    _increment_version((tensor,) if isinstance(tensor, Tensor) else tuple(tensor))

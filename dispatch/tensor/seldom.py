@@ -45,7 +45,7 @@ def _check_writable(self: Tensor) -> None:
 def _write(self: Tensor, values: Any) -> Tensor:
     made = list(values)
     if made:
-        self.copy_(self.new_tensor(made).reshape(self.shape))
+        self.data.copy_(self.new_tensor(made).reshape(self.shape))  # the version stays
     return self
 
 

@@ -173,8 +173,13 @@ def _suffixes(self: Tensor, without_values: bool) -> list[str]:
         found.append(f"size={tuple(self.shape)}")
     if not _is_usual(self, without_values or self.numel() == 0):
         found.append(f"dtype={self.dtype}")
-    if self.grad_fn is not None:
-        found.append(f"grad_fn=<{self.grad_fn.name()}>")
+    try:
+        made_by = self.grad_fn
+    except RuntimeError:
+        found.append("grad_fn=<Invalid>")
+        return found
+    if made_by is not None:
+        found.append(f"grad_fn=<{made_by.name().rpartition(':')[2]}>")
     elif self.requires_grad:
         found.append("requires_grad=True")
     return found

@@ -697,8 +697,9 @@ cdef object as_strided_(Tensor self, IntArray size, IntArray stride, object stor
 cdef object detach_(Tensor self):
     if self.c_flags & TF_IS_VIEW:
         raise refused("a view cannot be detached in place: use detach()")
-    self.c_flags &= ~<unsigned int>TF_REQUIRES_GRAD
-    self.c_autograd = None
+    if not tls().inference_mode:
+        self.c_flags &= ~<unsigned int>TF_REQUIRES_GRAD
+        self.c_autograd = None
     return self
 
 

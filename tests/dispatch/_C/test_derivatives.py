@@ -1,0 +1,140 @@
+"""What programs see of derivatives: names, outputs, what may not be kept or followed."""
+
+import pytest
+
+import dispatch
+from dispatch._C.derivatives import backward_name
+from dispatch.as_torch.autograd import increment_version
+
+A = dispatch.ops.aten
+
+
+def leaf(*sizes):
+    return dispatch.ones(*(sizes or (2, 2)), requires_grad=True)
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda x: x + x, "AddBackward0"),
+        (lambda x: A.add.Scalar(x, 1), "AddBackward1"),
+        (lambda x: A.div.Tensor_mode(x, x, rounding_mode="floor"), "DivBackward2"),
+        (lambda x: x.max(), "MaxBackward1"),
+        (lambda x: (x * 1).unsqueeze_(0), "UnsqueezeBackward1"),
+        (lambda x: A.diagonal_copy(x), "DiagonalBackward0_copy"),
+        (lambda x: x.index_copy(0, dispatch.tensor([0]), x[:1]), "IndexCopyBackward0"),
+        (lambda x: x // 2, "torch::autograd::NotImplemented"),
+        (lambda x: dispatch.zeros(2, 2).copy_(x), "torch::autograd::CopyBackwards"),
+        (lambda x: dispatch._foreach_add([x], 1)[0], "ForeachAddBackward1Scalar"),
+    ],
+)
+def test_a_node_has_the_name_of_its_derivative(call, name):
+    node = call(leaf()).grad_fn
+    assert node.name() == name
+    assert type(node).__name__ == name.rpartition(":")[2]
+    assert repr(node).startswith(f"<{type(node).__name__} object at")
+
+
+def test_names_are_made_of_the_operator():
+    assert backward_name("nll_loss2d_forward") == "NllLoss2DBackward0"
+    assert backward_name("_to_copy") == "ToCopyBackward0"
+    assert backward_name("_foreach_add_.Scalar") == "AddBackward1"
+
+
+def test_lists_that_are_written_are_outputs_and_leaves_among_them_are_refused():
+    x = leaf()
+    with pytest.raises(RuntimeError, match="a leaf Variable"):
+        dispatch._foreach_add_([x], 1)
+    assert x.tolist() == [[1, 1], [1, 1]]
+    y = dispatch.ones(2)
+    dispatch._foreach_mul_([y], [leaf(2)])
+    assert y.grad_fn.name() == "MulBackward0"
+
+
+def test_a_view_that_is_written_is_made_anew():
+    base = dispatch.ones(4)
+    view = base[:2]
+    view.mul_(leaf(2))
+    assert base.grad_fn.name() == "torch::autograd::CopySlices"
+    assert view.grad_fn.name() == "AsStridedBackward0"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, i: x * i,
+        lambda x, i: i * x,
+        lambda x, i: x @ i,
+        lambda x, i: A.linear(i, x),
+        lambda x, i: (x * 1).mul_(i),
+    ],
+)
+def test_what_inference_mode_made_is_not_kept(call):
+    with dispatch.inference_mode():
+        made = dispatch.ones(2, 2)
+    with pytest.raises(RuntimeError, match="Inference tensors cannot be saved for backward"):
+        call(leaf(), made)
+
+
+@pytest.mark.parametrize("call", [lambda x, m: dispatch.where(m, x, x), lambda x, m: x[m]])
+def test_nor_is_a_mask_of_it(call):
+    with dispatch.inference_mode():
+        mask = dispatch.ones(2, 2, dtype=dispatch.bool)
+    with pytest.raises(RuntimeError, match="Inference tensors cannot be saved for backward"):
+        call(leaf(), mask)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, i: x + i,
+        lambda x, i: dispatch.cat([x, i]),
+        lambda x, i: dispatch.zeros(2, 2).copy_(i) + x,
+        lambda x, i: A.addmm(x, i, i),
+        lambda x, i: A.div(i, 2) + x,
+    ],
+)
+def test_what_no_derivative_keeps_may_be_of_inference_mode(call):
+    with dispatch.inference_mode():
+        made = dispatch.ones(2, 2)
+    assert call(leaf(), made).requires_grad
+
+
+def test_a_view_whose_derivative_is_unknown_is_not_read():
+    base = leaf(4) * 1
+    first, _ = base.split(2)
+    base.add_(1)
+    for call in (
+        lambda: first + 1,
+        first.sum,
+        lambda: dispatch.cat([first]),
+        lambda: first.view(2),
+    ):
+        with pytest.raises(RuntimeError, match="no gradient is known"):
+            call()
+    assert first.detach().tolist() == [2, 2] and (first > 0).all()
+    assert repr(first).endswith("grad_fn=<Invalid>)")
+
+
+def test_detach_in_place_is_seen_by_nobody_and_does_nothing_in_inference_mode():
+    x = leaf()
+    with dispatch.inference_mode():
+        assert x.detach_().requires_grad
+    assert not x.detach_().requires_grad
+
+
+def test_inference_mode_resizes_what_requires_grad():
+    x = leaf()
+    with dispatch.inference_mode():
+        assert x.resize_(1).shape == (1,)
+    with pytest.raises(RuntimeError, match="cannot resize"):
+        x.resize_(2)
+
+
+def test_versions_may_be_counted_by_hand_and_python_loops_do_not_count():
+    x = dispatch.ones(2)
+    increment_version(x)
+    increment_version([x, x])
+    assert x._version == 3
+    x.apply_(lambda v: v + 1)
+    assert x._version == 3 and x.tolist() == [2, 2]
