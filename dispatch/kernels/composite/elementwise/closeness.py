@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dispatch._C.dtypes import get_default_dtype
+from dispatch._C.dtypes import bool as boolean, get_default_dtype
 from dispatch._C.errors import refused
 from dispatch._ops import ops
 
@@ -28,6 +28,8 @@ def isclose(
         close = _aten.bitwise_or_.Tensor(close, both)
     if rtol == 0 and atol == 0:
         return close
+    if self.dtype is boolean:  # which has no difference
+        self = _aten.to.dtype(self, get_default_dtype())
     if whole:  # the difference is of the other's dtype
         other = _aten.to.dtype(other, get_default_dtype())
     scaled = _aten.abs.default(_aten.mul.Scalar(other, rtol))
