@@ -9,6 +9,7 @@ from libc.stdint cimport uint32_t, uint64_t
 from dispatch._C.dispatcher cimport redispatch, set_fallback, set_loader
 from dispatch._C.dtypes cimport is_complex_code, is_floating_code
 from dispatch._C.emitted cimport AF_WRITE, AK_TENSOR, KK_AD_INPLACE_OR_VIEW, OF_ALIASING, OF_MUTABLE, OF_OUT
+from dispatch._C.errors cimport refused
 from dispatch._C.keys cimport (
     DK_FALLBACK_BY_INDEX, DK_INDEX_BY_VALUE, DK_NAME_BY_VALUE, DK_NUM_RUNTIME, DK_NUM_VALUES, DK_VALUE_BY_INDEX,
     KS_ADInplaceOrView, KS_AUTOGRAD, KS_AutogradOther, KS_BY_VALUE, KS_Functionalize, KS_Python, KS_PythonDispatcher,
@@ -382,7 +383,8 @@ cdef PyObject* call_autograd(Kernel* k, PyObject* op, uint64_t ks, PyObject** ar
                                f"but one of the arguments requires grad\n  {e._schema_text}")
     elif record and e.flags & OF_MUTABLE:
         if e.name == "aten::detach_":
-            return give(detach_in_place(e, <Tensor>args[0]))
+            cut_off(<Tensor>args[0])              # at this key alone: neither modes nor subclasses see it
+            return give(<object>args[0])
         check_writable(e, args)
         if e.emitted != NULL:
             check_read(e, args)
@@ -400,13 +402,13 @@ cdef PyObject* call_autograd(Kernel* k, PyObject* op, uint64_t ks, PyObject** ar
     return give(result)
 
 
-cdef Tensor detach_in_place(OperatorEntry e, Tensor t):
-    """At the autograd key alone: neither modes nor subclasses see it."""
+cdef int cut_off(Tensor t) except -1:
     if t.c_flags & TF_IS_VIEW:
-        raise RuntimeError(f"{qualified_name(e)}: a view cannot be detached in place: use detach()\n  {e._schema_text}")
-    t.c_flags &= ~<uint32_t>TF_REQUIRES_GRAD
-    t.c_autograd = None
-    return t
+        raise refused("a view cannot be detached in place: use detach()")
+    if not tls().inference_mode:
+        t.c_flags &= ~<uint32_t>TF_REQUIRES_GRAD
+        t.c_autograd = None
+    return 0
 
 
 cdef bint writes_differentiable(OperatorEntry e, PyObject** args) except -1:
@@ -502,9 +504,12 @@ cdef int check_writable(OperatorEntry e, PyObject** args) except -1:
         return 0
     for i in range(e.sig.n_args):
         if e.sig.args[i].flags & AF_WRITE and e.sig.args[i].kind == AK_TENSOR:
-            for written in <object>args[i] if isinstance(<object>args[i], list) else [<object>args[i]]:
-                if isinstance(written, Tensor):
-                    check_written(e, <Tensor>written)
+            if isinstance(<object>args[i], Tensor):
+                check_written(e, <Tensor>args[i])
+            elif isinstance(<object>args[i], list):
+                for written in <list>args[i]:
+                    if isinstance(written, Tensor):
+                        check_written(e, <Tensor>written)
     return 0
 
 

@@ -15,6 +15,7 @@ from dispatch._C.dtypes cimport (
     ST_complex128, ST_float16, ST_float32, ST_float64, is_complex_code,
 )
 from dispatch._C.errors cimport refused
+from dispatch._C.fallbacks cimport cut_off
 from dispatch._C.keys cimport KS_Conjugate, KS_Negative
 from dispatch._C.geometry cimport TF_CONTIGUOUS, check_steps, check_within, reach_of
 from dispatch._C.python_api cimport PyLong_AsLongLong_, PyLong_CheckExact_
@@ -25,7 +26,7 @@ from dispatch._C.symbolic cimport (
     ne_or_true, neg, size_from, size_object, smaller, sub, symbolic_calls,
 )
 from dispatch._C.tensor cimport (
-    TF_IS_VIEW, TF_REQUIRES_GRAD, Tensor, is_contiguous_as, needs_grad, new_view, new_view_dtype, place_tensor,
+    Tensor, is_contiguous_as, needs_grad, new_view, new_view_dtype, place_tensor,
     set_geometry,
 )
 from dispatch._C.tls cimport tls
@@ -695,11 +696,7 @@ cdef object as_strided_(Tensor self, IntArray size, IntArray stride, object stor
 
 
 cdef object detach_(Tensor self):
-    if self.c_flags & TF_IS_VIEW:
-        raise refused("a view cannot be detached in place: use detach()")
-    if not tls().inference_mode:
-        self.c_flags &= ~<unsigned int>TF_REQUIRES_GRAD
-        self.c_autograd = None
+    cut_off(self)
     return self
 
 
