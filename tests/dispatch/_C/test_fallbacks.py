@@ -660,3 +660,11 @@ def test_a_resize_that_is_refused_is_seen_by_no_mode():
             with pytest.raises(RuntimeError, match="cannot resize variables that require grad"):
                 resize()
     assert {f.name() for f in seen} == {"aten::ones"}
+
+
+@pytest.mark.parametrize("requires_grad", [True, False])
+def test_a_view_is_not_detached_in_place(requires_grad):
+    view = (dispatch.ones(2, requires_grad=requires_grad) * 1).view(2, 1)
+    with pytest.raises(RuntimeError, match=r"aten::detach_: a view cannot be detached in place"):
+        view.detach_()
+    assert view.requires_grad is requires_grad and view._base is not None
