@@ -68,7 +68,7 @@ def _view(api: SimpleNamespace) -> Row:
 
 
 def _statement(api: SimpleNamespace, statement: str) -> Row:
-    return Row(statement, {"x": api.T.ones(2, 3), "add": api.T.add})
+    return Row(statement, {"x": api.T.ones(2, 3), "add": api.T.add, "empty": api.T.empty})
 
 
 def _mode(api: SimpleNamespace) -> Row:
@@ -159,6 +159,10 @@ def rows(api: SimpleNamespace) -> dict[str, Callable[[], Row]]:
         "plus": partial(_statement, api, "x + x"),
         "first_row": partial(_statement, api, "x[0]"),
         "sum": partial(_statement, api, "x.sum()"),
+        "view_method": partial(_statement, api, "x.view(6)"),
+        "detach": partial(_statement, api, "x.detach()"),
+        "shape": partial(_statement, api, "x.shape"),
+        "factory": partial(_statement, api, "empty(2, 3)"),
         "function": partial(_statement, api, "add(x, x)"),
         "meta_add": partial(_meta_add, api),
         "python_kernel": partial(_python_kernel, api),

@@ -41,6 +41,8 @@ HOT = (
     "first_row",
     "sum",
     "function",
+    "view_method",
+    "factory",
 )
 TOLERANCE = 0.02
 _CALLS = 1_000

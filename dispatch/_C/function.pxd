@@ -12,5 +12,6 @@ cdef class OpFunction:
     cdef list entries                  # the overloads that are functions or methods, in the order in which they are tried
     cdef bint moves_self               # the method's self is the second argument of the schema (`where`)
     cdef bint is_method
+    cdef bint packs                    # no overload takes an int where lists of ints may be spelled out (`x.view(2, 3)`)
     cdef bint in_room                  # of `linalg`, `special` ...: every overload is a function there
     cdef int how                       # AskFlag

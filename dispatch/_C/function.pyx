@@ -11,8 +11,10 @@ from cpython.object cimport PyObject, PyTypeObject
 
 from dispatch._C cimport dispatcher
 from dispatch._C.dtypes cimport device_of
-from dispatch._C.emitted cimport AF_LIST, AF_OUT, AK_INT, AK_TENSOR, OF_FUNCTION, OF_INPLACE, OF_METHOD
-from dispatch._C.function_handlers cimport any_function_handler
+from dispatch._C.emitted cimport (
+    AF_LIST, AF_LIST2, AF_OUT, AK_DIMNAME, AK_DTYPE, AK_INT, AK_TENSOR, OF_FUNCTION, OF_INPLACE, OF_METHOD,
+)
+from dispatch._C.function_handlers cimport any_function_handler, is_function_object
 from dispatch._C.naming cimport full_name, package_name
 from dispatch._C.operator cimport OperatorEntry
 from dispatch._C.overload cimport (
@@ -20,16 +22,17 @@ from dispatch._C.overload cimport (
     call_vector, find_packet, refuse_packet, schema_of, set_fit,
 )
 from dispatch._C.python_api cimport (
-    PyBool_Check_, PyComplex_Check_, PyFloat_Check_, PyIndex_Check_, PyList_AsTuple_, PyList_CheckExact_, PyList_GET_ITEM_,
-    PyList_GET_SIZE_, PyLong_Check_, PyMethod_New_, PyObject_TypeCheck_, PyTuple_CheckExact_, PyTuple_GET_ITEM_,
-    PyTuple_GET_SIZE_, PyVectorcall_NARGS_, Py_DECREF_, Py_INCREF_, Py_None_, Py_TPFLAGS_METHOD_DESCRIPTOR, enable_vectorcall,
+    PyBool_Check_, PyComplex_Check_, PyErr_Clear_, PyFloat_Check_, PyIndex_Check_, PyList_AsTuple_, PyList_CheckExact_,
+    PyList_GET_ITEM_, PyList_GET_SIZE_, PyList_New_, PyList_SET_ITEM_, PyLong_CheckExact_, PyLong_Check_, PyMethod_New_,
+    PyObject_TypeCheck_, PyTuple_CheckExact_, PyTuple_GET_ITEM_, PyTuple_GET_SIZE_, PyVectorcall_NARGS_, Py_DECREF_,
+    Py_INCREF_, Py_None_, Py_TPFLAGS_METHOD_DESCRIPTOR, Py_XDECREF_, enable_vectorcall, fits_int64,
 )
 from dispatch._C.references cimport give, set_error
 from dispatch._C.signature_order cimport EVERY_OVERLOAD, ordered_entries
 from dispatch._C.tensor cimport TF_HAS_TORCH_FUNCTION, Tensor
 from dispatch._C.tls cimport ThreadState, tls
 from dispatch._C.torch_function cimport ASK_SELF, ask_functions, n_function_modes
-from dispatch._C.values cimport Frame, complete_options, match, release_frame
+from dispatch._C.values cimport ArgSpec, Frame, complete_options, match, match_ints, release_frame
 
 from dispatch._C.dispatcher import _emitted_methods
 from dispatch._C.named_results import named
@@ -40,21 +43,23 @@ cdef PyObject* TENSOR = <PyObject*>Tensor
 
 cdef PyObject* call_variadic(PyObject* self, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, int fit, int* found) noexcept:
     """Dispatch the first overload that fits, taking what only functions and methods take; `found` as in `call_fitting`."""
-    cdef Py_ssize_t i
     cdef OpFunction f = <OpFunction>self
+    cdef Py_ssize_t first = 1 if f.is_method else 0
+    cdef bint spelled_out
     cdef PyObject* r
     cdef tuple names
     if f.moves_self:
         return call_moved(self, args, nargs, kwnames, fit, found)
-    r = call_fitting(<PyObject*>f.entries, self, args, nargs, kwnames, f.how, fit, found)
-    if found[0]:
-        return r
-    if nargs >= 1:
-        i = 1 if f.is_method else 0
-        if i < nargs and PyIndex_Check_(args[i]) and not PyBool_Check_(args[i]):
-            r = call_packed(self, args, nargs, kwnames, i, fit, found)
-            if found[0]:
-                return r
+    spelled_out = first < nargs and not PyBool_Check_(args[first]) and (
+        PyIndex_Check_(args[first]) or fit == FIT_TRIAL and is_function_object(args[first]))
+    if not (f.packs and spelled_out and PyLong_Check_(args[first])):
+        r = call_fitting(<PyObject*>f.entries, self, args, nargs, kwnames, f.how, fit, found)
+        if found[0]:
+            return r
+    if spelled_out:
+        r = call_packed(self, args, nargs, kwnames, first, fit, found)
+        if found[0]:
+            return r
     if kwnames != NULL:
         names = tuple([str.__str__(name) for name in <tuple>kwnames])        # a subclass of str compares as it likes
         kwnames = <PyObject*>names
@@ -286,21 +291,27 @@ cdef PyObject* call_packed(PyObject* self, PyObject** args, Py_ssize_t nargs, Py
     cdef PyObject* vec[64]
     cdef Frame f
     cdef PyObject* r
+    cdef PyObject* ints
+    cdef PyObject* packed = NULL
     cdef Py_ssize_t i, nkw = PyTuple_GET_SIZE_(kwnames) if kwnames != NULL else 0
     cdef bint asked = False
-    cdef object packed = pack_ints(args, nargs, first)
-    if packed is None or nkw > 60:
+    if nkw > 60:
         return NULL
-    vec[0] = args[0]
-    vec[first] = <PyObject*>packed
-    for i in range(nkw):
-        vec[first + 1 + i] = args[nargs + i]
+    ints = new_plain_ints(args + first, nargs - first) if nkw == 0 else NULL
+    if ints == NULL:
+        packed = pack_ints(args + first, nargs - first, fit == FIT_TRIAL)
+        if packed == NULL:
+            return NULL
+        vec[0] = args[0]
+        vec[first] = packed
+        for i in range(nkw):
+            vec[first + 1 + i] = args[nargs + i]
     for e in (<OpFunction>self).entries:
-        if (<OperatorEntry>e).sig.n_pos != first + 1 or (<OperatorEntry>e).sig.args[first].kind != AK_INT or \
-                not (<OperatorEntry>e).sig.args[first].flags & AF_LIST:
+        if (<OperatorEntry>e).sig.n_pos != first + 1 or not takes_ints(&(<OperatorEntry>e).sig.args[first]):
             continue
         set_fit(&f, fit)
-        if match(&(<OperatorEntry>e).sig, vec, first + 1, kwnames, &f) == 0:
+        if (match(&(<OperatorEntry>e).sig, vec, first + 1, kwnames, &f) if ints == NULL else
+                match_ints(&(<OperatorEntry>e).sig, args, first, ints, &f)) == 0:
             found[0] = FOUND_OVERLOAD
             r = NULL
             if f.flags & TF_HAS_TORCH_FUNCTION and fit == FIT_FUNCTION:
@@ -313,20 +324,48 @@ cdef PyObject* call_packed(PyObject* self, PyObject** args, Py_ssize_t nargs, Py
                 complete_options(&(<OperatorEntry>e).sig, &f)
                 r = dispatcher.call(<OperatorEntry>e, f.ks, f.flags, f.args)
             release_frame(&f)
-            return r
+            break
         release_frame(&f)
         if PyErr_Occurred() != NULL:             # MATCH_RAISED
             found[0] = FOUND_OVERLOAD
-            return NULL
-    return NULL
+            r = NULL
+            break
+    else:
+        r = NULL
+    Py_XDECREF_(ints)
+    Py_XDECREF_(packed)
+    return r
 
 
-cdef object pack_ints(PyObject** args, Py_ssize_t nargs, Py_ssize_t first):
+cdef inline bint takes_ints(ArgSpec* spec) noexcept:
+    """A list that may be spelled out; where the schema gives its length, one int stands for all of it."""
+    return spec.kind == AK_INT and spec.flags & AF_LIST and not spec.flags & AF_LIST2 and not spec.size
+
+
+cdef PyObject* new_plain_ints(PyObject** values, Py_ssize_t n) noexcept:
+    """A list of ints that need no conversion; NULL when some do."""
     cdef Py_ssize_t i
-    for i in range(first, nargs):
-        if not PyIndex_Check_(args[i]):
-            return None
-    return tuple([<object>args[i] for i in range(first, nargs)])
+    cdef PyObject* r
+    for i in range(n):
+        if not PyLong_CheckExact_(values[i]) or not fits_int64(values[i]):
+            return NULL
+    r = PyList_New_(n)
+    if r == NULL:
+        PyErr_Clear_()
+        return NULL
+    for i in range(n):
+        Py_INCREF_(values[i])
+        PyList_SET_ITEM_(r, i, values[i])
+    return r
+
+
+cdef PyObject* pack_ints(PyObject** values, Py_ssize_t n, bint anything) noexcept:
+    """A tuple of what may be ints; NULL when something may not, unless anything does, for handlers."""
+    cdef Py_ssize_t i
+    for i in range(n):
+        if not anything and not PyIndex_Check_(values[i]):
+            return NULL
+    return give(tuple([<object>values[i] for i in range(n)]))
 
 
 cdef PyObject* call_function(PyObject* self, PyObject** args, size_t nargsf, PyObject* kwnames) noexcept:
@@ -613,12 +652,21 @@ def _find_room_function(str name):
     return f
 
 
+cdef bint refuses_int(OperatorEntry e, int place):
+    """Whether no int is taken at this place, where it may still be the first of a list that is spelled out."""
+    if place >= e.sig.n_pos:
+        return True
+    cdef ArgSpec* spec = &e.sig.args[place]
+    return takes_ints(spec) or spec.kind == AK_DTYPE or spec.kind == AK_DIMNAME
+
+
 cdef OpOverloadPacket packet_of(OpFunction f):
     cdef OpOverloadPacket p
     if f.packet is None:
         p = find_packet("aten::" + f.__name__)
         f.entries = ordered_entries(p, EVERY_OVERLOAD if f.in_room else OF_METHOD if f.is_method else OF_FUNCTION)
         f.moves_self = f.is_method and bool(f.entries) and <object>(<OperatorEntry>f.entries[0]).sig.args[0].name != "self"
+        f.packs = all([refuses_int(<OperatorEntry>e, 1 if f.is_method else 0) for e in f.entries])
         f.how = ASK_SELF if f.is_method and takes_only_self(p) else 0
         f.packet = p                         # last: calls look at it for the rest
     return f.packet

@@ -214,7 +214,7 @@ cdef dict hooks = {}
 
 
 def _set_tensor_hook(str name, function):
-    """Give the method `name` (such as "__repr__", "__getitem__", "__getattr__") its implementation."""
+    """Give the method `name` (such as "__repr__", "__getitem__") its implementation."""
     hooks[name] = function
 
 

@@ -1,7 +1,8 @@
 """Tensor: one C struct with all metadata, the Python object itself being the tensor.
 
 Kernels make tensors through the functions of the `.pxd`; `slots` completes the type with Python's operators, `dispatch/tensor`
-enters what is written in Python, and methods of operators are entered when they are first asked for (`Tensor.__getattr__`).
+enters what is written in Python and the methods of operators: attributes are looked up as any object's, so that calls of methods
+make no bound method.
 Sizes, strides, offset and storage change only through `set_geometry` and `set_storage`: all checks first, then the writes.
 """
 cimport cython
@@ -444,9 +445,6 @@ cdef class Tensor:
     def __init__(self, *args, **kwargs):
         if self.c_storage is blank_storage:
             hook("__init__")(self, *args, **kwargs)
-
-    def __getattr__(self, str name):
-        return hook("__getattr__")(self, name)
 
     def __getbuffer__(self, Py_buffer* view, int flags):
         """The memory as `memoryview` and numpy see it; the view belongs to the array, which keeps the bytes alive."""

@@ -61,6 +61,8 @@ cdef struct IntArray:
 
 # 0: matched. Otherwise a MatchError code: nothing is raised unless `MATCH_RAISED`; release_frame is due in every case.
 cdef int match(Signature* sig, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, Frame* f) noexcept
+# The same for a fresh list of plain ints, which the frame keeps too, after the tensor `args[0]` when `place` is 1; no keywords.
+cdef int match_ints(Signature* sig, PyObject** args, Py_ssize_t place, PyObject* ints, Frame* f) noexcept
 # The same for (args, kwargs) as Python code has them; both must outlive the frame. Raises RuntimeError for a mismatch.
 cdef int match_given(Signature* sig, object args, dict kwargs, Frame* f) except -1
 cdef object raise_mismatch(Signature* sig, int code, Frame* f, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, error)

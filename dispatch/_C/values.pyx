@@ -86,6 +86,17 @@ cdef PyObject* new_element(Signature* sig, ArgSpec* spec, PyObject* o, Frame* f)
     return o
 
 
+cdef PyObject* new_later_int(Signature* sig, ArgSpec* spec, PyObject* o, Frame* f) noexcept:
+    """An int of a list after the first, by which alone functions and methods tell a list of ints: bools are taken here, and
+    handlers see whatever there is."""
+    if f.lone_ints > 1:
+        Py_INCREF_(o)
+        return o
+    if PyBool_Check_(o):
+        return new_value(AK_INT, spec.flags, False, o)
+    return new_element(sig, spec, o, f)
+
+
 cdef PyObject* new_list(Signature* sig, ArgSpec* spec, PyObject* o, Frame* f, int level) noexcept:
     """A fresh list with converted elements; NULL when `o` or an element does not fit."""
     cdef Py_ssize_t n, i
@@ -112,7 +123,8 @@ cdef PyObject* new_list(Signature* sig, ArgSpec* spec, PyObject* o, Frame* f, in
             made = item
         else:
             Py_INCREF_(item)
-            made = new_element(sig, spec, item, f)
+            made = new_later_int(sig, spec, item, f) if i and f.lone_ints and spec.kind == AK_INT else new_element(
+                sig, spec, item, f)
             Py_DECREF_(item)
         if made == NULL:
             Py_DECREF_(out)
@@ -290,6 +302,24 @@ cdef int match(Signature* sig, PyObject** args, Py_ssize_t nargs, PyObject* kwna
                 f.bad_arg = i
                 return MATCH_MISSING
             f.args[i] = sig.args[i].dflt
+    return MATCH_OK
+
+
+cdef int match_ints(Signature* sig, PyObject** args, Py_ssize_t place, PyObject* ints, Frame* f) noexcept:
+    cdef int i
+    f.ks = 0
+    f.flags = 0
+    f.n_owned = 0
+    if place == 1:
+        note_tensor(f, args[0])
+        f.args[0] = args[0]
+    Py_INCREF_(ints)
+    f.args[place] = keep(f, ints)
+    for i in range(<int>place + 1, sig.n_args):
+        f.args[i] = sig.args[i].dflt
+        if f.args[i] == NULL:
+            f.bad_arg = i
+            return MATCH_MISSING
     return MATCH_OK
 
 

@@ -116,15 +116,6 @@ def nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
 # ---- attributes, text, copies
 
 
-def _missing_attribute(self: Tensor, name: str) -> Any:
-    """The first access to an operator's method enters it into the type."""
-    method = _find_function(name, True)
-    if method is None:
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-    _install_tensor_attribute(name, method)
-    return method.__get__(self, type(self))
-
-
 def _detached(self: Tensor) -> Tensor:
     """`x.data` where a mode or a handler is to see that it is taken."""
     return _aten.detach.default(self)
@@ -173,7 +164,7 @@ _OLDER: dict[str, Callable[..., Any]] = {
 
 def _register_hooks() -> None:
     plain: dict[str, Callable[..., Any]] = {
-        "__getattr__": _missing_attribute, "__init__": _quiet(later("tensor.data.construct")),
+        "__init__": _quiet(later("tensor.data.construct")),
         "__iter__": _iterate, "__repr__": _represent, "data": _detached,
         "constructed": _quiet(later("tensor.data.constructed")),
         "storage": later("tensor.storage.call"),

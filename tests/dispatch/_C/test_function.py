@@ -3,10 +3,11 @@
 import pickle
 import warnings
 
+import numpy
 import pytest
 
 import dispatch
-from dispatch.modes import TorchDispatchMode
+from dispatch.modes import TorchDispatchMode, TorchFunctionMode
 
 
 class Names(TorchDispatchMode):
@@ -165,3 +166,74 @@ def test_methods_have_texts_of_their_own():
     assert not [text for text in texts if text.startswith("A method")]
     assert dispatch.Tensor.tolist.__doc__ == dispatch.Tensor.tolist.__wrapped__.__doc__
     assert dispatch.Tensor.add.__doc__.startswith("aten::add.Tensor(")
+
+
+class Answers:
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return func.__name__, len(args)
+
+
+@pytest.mark.parametrize(
+    ("call", "wanted"),
+    [
+        (lambda x: x.view(3, 2), (3, 2)),
+        (lambda x: x.view(*[numpy.int64(3), 2]), (3, 2)),
+        (lambda x: x.view(6, True), (6, 1)),
+        (lambda x: x.view([6, True]), (6, 1)),
+        (lambda x: x.expand(2, 2, 3), (2, 2, 3)),
+        (lambda x: x.flip(0, 1), (2, 3)),
+        (lambda x: x.squeeze(0, 1), (2, 3)),
+        (lambda x: dispatch.zeros(2, 1), (2, 1)),
+        (lambda x: dispatch.zeros(2, 1, dtype=dispatch.int8), (2, 1)),
+        (lambda x: x.sum(0), (3,)),
+        (lambda x: x.std(0), (3,)),
+    ],
+)
+def test_ints_are_spelled_out_where_a_list_of_any_length_is_taken(call, wanted):
+    assert tuple(call(dispatch.ones(2, 3)).shape) == wanted
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: x.view(True, 6),
+        lambda x: x.view([True, 6]),
+        lambda x: x.view(6, 1.0),
+        lambda x: x.view(6, "1"),
+        lambda x: x.view(2**64),
+        lambda x: x.sum(0, 1),
+        lambda x: x.std(0, 1),
+        lambda x: dispatch.zeros(2, None),
+    ],
+)
+def test_what_spells_out_no_list_of_ints_is_refused(call):
+    with pytest.raises(TypeError):
+        call(dispatch.ones(2, 3))
+
+
+def test_handlers_answer_for_any_int_that_is_spelled_out():
+    x = dispatch.ones(2, 3)
+    assert x.view(2, Answers()) == ("view", 3)
+    assert x.view(Answers(), 2) == ("view", 3)
+    assert dispatch.zeros(2, Answers()) == ("zeros", 2)
+
+
+def test_a_mode_of_functions_sees_ints_that_the_call_then_refuses():
+    seen = []
+
+    class Watch(TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            seen.append((func.__name__, args))
+            return func(*args, **(kwargs or {}))
+
+    with Watch(), pytest.raises(TypeError):
+        dispatch.zeros(2, 3.0)
+    assert seen == [("zeros", (2, 3.0))]
+
+
+def test_methods_are_looked_up_as_any_attribute():
+    """A `__getattr__` would make a bound method for each call."""
+    assert not hasattr(dispatch.Tensor, "__getattr__")
+    with pytest.raises(AttributeError, match="Tensor' object has no attribute 'nonesuch'"):
+        _ = dispatch.ones(2).nonesuch
