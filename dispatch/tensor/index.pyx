@@ -70,7 +70,7 @@ def setitem(Tensor self not None, index, value):
     elif index is None or index is True:
         copy_to(UNSQUEEZE(self, 0), source)
     elif type(index) is slice:
-        copy_to(sliced(self, 0, index, False), source)
+        copy_to(sliced(self, 0, index, dims_of(self) == 0), source)     # no slice of a 0-d tensor takes everything
     else:
         tensors = []
         found = apply(self, as_tuple(index), tensors)

@@ -28,6 +28,7 @@ __all__ = [
 ]
 
 Method = Callable[..., Any]
+Case = tuple[str, str, dict[str, Any], list[Any]]
 
 
 class subtest:
@@ -56,8 +57,8 @@ class parametrize:
         function._parameters = [*getattr(function, "_parameters", ()), self]  # type: ignore[attr-defined]
         return function
 
-    def cases(self) -> Iterator[tuple[str, dict[str, Any], list[Any]]]:
-        """(the name, the arguments, decorators) of each value."""
+    def cases(self) -> Iterator[Case]:
+        """(the name, what follows the device's name, the arguments, decorators) of each value."""
         for place, value in enumerate(self.values):
             name, decorators = None, []
             if isinstance(value, subtest):
@@ -68,7 +69,7 @@ class parametrize:
             if name is None:
                 named = zip(self.names, values, strict=True)
                 name = "_".join(_short(place, n, v) for n, v in named)
-            yield name, dict(zip(self.names, values, strict=True)), decorators
+            yield name, "", dict(zip(self.names, values, strict=True)), decorators
 
 
 def _short(place: int, name: str, value: Any) -> str:
@@ -89,13 +90,15 @@ def instantiate_parametrized_tests(generic_cls: type) -> type:
         if not marks:
             continue
         delattr(generic_cls, name)
+        stem, *device = getattr(function, "_stem_and_device", (name,))
         for combination in itertools.product(*(mark.cases() for mark in reversed(marks))):
-            arguments = {k: v for _, values, _ in combination for k, v in values.items()}
-            whole = "_".join([name, *(short for short, _, _ in combination)])
+            shorts, lasts, values, decorators = zip(*combination, strict=True)
+            arguments = {k: v for each in values for k, v in each.items()}
+            whole = "_".join(filter(None, (stem, *shorts, *device, *lasts)))
             method = _bound(function, arguments, whole)
             own = getattr(function, "_decorated_if", ())
             chosen = [decorator for decorator, holds in own if holds(arguments)]
-            for decorate in (*(d for _, _, each in combination for d in each), *chosen):
+            for decorate in itertools.chain(*decorators, chosen):
                 method = decorate(method)
             setattr(generic_cls, whole, method)
     return generic_cls

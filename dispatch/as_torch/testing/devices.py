@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import dispatch
-from dispatch.as_torch.testing.case import instantiate_parametrized_tests, parametrize
+from dispatch.as_torch.testing.case import Case, instantiate_parametrized_tests, parametrize
 from dispatch.as_torch.testing.marks import _as_it_is, dtype_name
 
 __all__ = [
@@ -22,11 +22,14 @@ __all__ = [
     "dtypesIfCUDA",
     "dtypesIfHPU",
     "dtypesIfMPS",
+    "dtypesIfPRIVATEUSE1",
     "dtypesIfXPU",
     "e4m3_type",
     "expectedFailureMPS",
     "expectedFailureMPSComplex",
     "expectedFailureMeta",
+    "expectedFailureXLA",
+    "get_all_device_types",
     "instantiate_device_type_tests",
     "largeTensorTest",
     "onlyAccelerator",
@@ -80,16 +83,19 @@ class dtypes(parametrize):
         self.here = device_type in ("all", "cpu")
 
     def __call__(self, function: Any) -> Any:
-        return super().__call__(function) if self.here else function
+        marks = getattr(function, "_parameters", ())
+        if not self.here or any(isinstance(mark, dtypesIfCPU) for mark in marks):
+            return function
+        return super().__call__(function)
 
-    def cases(self) -> Iterator[tuple[str, dict[str, Any], list[Any]]]:
+    def cases(self) -> Iterator[Case]:
         for value in self.values:
             named = value if isinstance(value, tuple) else (value,)
-            yield "_".join(map(dtype_name, named)), {"dtype": value}, []
+            yield "", "_".join(map(dtype_name, named)), {"dtype": value}, []
 
 
 class dtypesIfCPU(dtypes):
-    """`dtypes` on the CPU: they go before those of `dtypes`."""
+    """`dtypes` on the CPU, instead of those of `dtypes` above or below it."""
 
     def __call__(self, function: Any) -> Any:
         kept = [m for m in getattr(function, "_parameters", ()) if not isinstance(m, dtypes)]
@@ -102,7 +108,13 @@ def dtypesIfCUDA(*args: Any) -> Callable[[Any], Any]:
     return _as_it_is(*args) if len(args) > 1 else lambda function: function
 
 
-dtypesIfHPU = dtypesIfMPS = dtypesIfXPU = dtypesIfCUDA
+dtypesIfHPU = dtypesIfMPS = dtypesIfXPU = dtypesIfPRIVATEUSE1 = dtypesIfCUDA
+
+
+def get_all_device_types() -> list[str]:
+    """The CPU is all there is."""
+    return ["cpu"]
+
 
 
 class ops(parametrize):
@@ -119,13 +131,13 @@ class ops(parametrize):
         super().__init__("op", op_list)
         self.dtypes, self.allowed = dtypes, allowed_dtypes
 
-    def cases(self) -> Iterator[tuple[str, dict[str, Any], list[Any]]]:
+    def cases(self) -> Iterator[Case]:
         for op in self.values:
             name = getattr(op, "full_name", op.name).replace(".", "_")
             if self.dtypes is OpDTypes.none:
-                yield name, {"op": op}, []
+                yield name, "", {"op": op}, []
             for dtype in self._dtypes_of(op):
-                yield f"{name}_{dtype_name(dtype)}", {"op": op, "dtype": dtype}, []
+                yield name, dtype_name(dtype), {"op": op, "dtype": dtype}, []
 
     def _dtypes_of(self, op: Any) -> list[Any]:
         if self.dtypes is OpDTypes.none:
@@ -181,6 +193,7 @@ def _enter(cls: type, name: str, function: Any) -> None:
 
     test.__dict__.update(function.__dict__)
     test.__name__, test.__doc__ = f"{name}_cpu", function.__doc__
+    test._stem_and_device = name, "cpu"  # type: ignore[attr-defined]
     setattr(cls, test.__name__, test)
 
 
@@ -223,7 +236,7 @@ def skipCPUIf(dep: Any, reason: str) -> Callable[[Any], Any]:
 skipIf = skipCPUIf
 skipCUDAIf = skipXPUIf = precisionOverride = toleranceOverride = _as_it_is
 expectedFailureMeta = skipMeta = skipMPS = skipXPU = skipXLA = skipCUDAIfRocm = _as_it_is
-expectedFailureMPS = expectedFailureMPSComplex = skipLazy = _as_it_is
+expectedFailureMPS = expectedFailureMPSComplex = expectedFailureXLA = skipLazy = _as_it_is
 skipCPUIfNoLapack = skipCPUIfNoFFT = skipCPUIfNoMkl = _as_it_is  # the CPU has them all
 skipCUDAIfNoMagma = skipCUDAIfNoCusolver = skipCUDAIfNoMagmaAndNoCusolver = _as_it_is
 

@@ -8,6 +8,7 @@ import contextlib
 import enum
 import functools
 import importlib.util
+import io
 import os
 import sys
 import tempfile
@@ -22,12 +23,15 @@ import dispatch
 from dispatch.as_torch import deterministic
 
 __all__ = [
-    "IS_ARM64", "IS_CI", "IS_FBCODE", "IS_JETSON", "IS_LINUX", "IS_MACOS", "IS_PPC",
+    "IS_ARM64", "IS_CI", "IS_FBCODE", "IS_FILESYSTEM_UTF8_ENCODING", "IS_JETSON", "IS_LINUX",
+    "IS_MACOS", "IS_PPC",
     "IS_REMOTE_GPU", "IS_S390X", "IS_SANDCASTLE", "IS_WINDOWS", "IS_X86", "NOTEST_CPU",
-    "TEST_ACCELERATOR", "TEST_CUDA", "TEST_HPU", "TEST_MPS", "TEST_MULTIGPU", "TEST_NUMPY",
+    "TEST_ACCELERATOR", "TEST_CUDA", "TEST_DILL", "TEST_HPU", "TEST_MKL", "TEST_MPS",
+    "TEST_MULTIGPU", "TEST_NUMPY", "TEST_PRIVATEUSE1", "TEST_PRIVATEUSE1_DEVICE_TYPE",
     "TEST_SCIPY", "TEST_WITH_ASAN", "TEST_WITH_CROSSREF", "TEST_WITH_ROCM", "TEST_WITH_SLOW",
     "TEST_WITH_TORCHDYNAMO", "TEST_WITH_TORCHINDUCTOR", "TEST_WITH_TSAN", "TEST_WITH_UBSAN",
     "TEST_XPU",
+    "BytesIOContext",
     "DeterministicGuard", "HardwareClassification", "TemporaryDirectoryName", "TemporaryFileName",
     "decorateIf",
     "dtype_name", "first_sample",
@@ -78,7 +82,11 @@ IS_S390X = _MACHINE == "s390x"
 IS_CI = bool(os.getenv("CI"))
 IS_FBCODE = IS_JETSON = IS_PPC = IS_REMOTE_GPU = IS_SANDCASTLE = NOTEST_CPU = False
 TEST_ACCELERATOR = TEST_CUDA = TEST_HPU = TEST_MPS = TEST_MULTIGPU = TEST_XPU = False
+TEST_MKL = TEST_PRIVATEUSE1 = False
+TEST_PRIVATEUSE1_DEVICE_TYPE = "privateuseone"
 TEST_NUMPY = True
+TEST_DILL = importlib.util.find_spec("dill") is not None
+IS_FILESYSTEM_UTF8_ENCODING = sys.getfilesystemencoding() == "utf-8"
 TEST_SCIPY = importlib.util.find_spec("scipy") is not None
 TEST_WITH_ASAN = TEST_WITH_CROSSREF = TEST_WITH_ROCM = TEST_WITH_SLOW = TEST_WITH_TSAN = False
 TEST_WITH_TORCHDYNAMO = TEST_WITH_TORCHINDUCTOR = TEST_WITH_UBSAN = False
@@ -154,6 +162,13 @@ def suppress_warnings(function: Callable[..., None]) -> Callable[..., None]:
             function(*args, **kwargs)
 
     return run
+
+
+@contextlib.contextmanager
+def BytesIOContext(*args: Any, **kwargs: Any) -> Iterator[io.BytesIO]:
+    """A file in memory, for a block."""
+    with io.BytesIO(*args, **kwargs) as file:
+        yield file
 
 
 @contextlib.contextmanager

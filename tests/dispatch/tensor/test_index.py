@@ -121,6 +121,9 @@ def test_0d_tensor_has_no_elements_to_choose() -> None:
         value[0]
     with pytest.raises(IndexError):
         value[:]
+    with pytest.raises(IndexError):
+        value[:] = 2
+    assert value.item() == 1
 
 
 def test_assigned_tensors_are_broadcast() -> None:

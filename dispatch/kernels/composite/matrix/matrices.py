@@ -57,7 +57,7 @@ def _error(text: str) -> RuntimeError:
 
 def _check_dims(self: Tensor, least: int) -> None:
     if self.ndim < least:
-        raise _error(f"expected at least {least} dimensions, got {list(self.shape)}")
+        raise _error(f"Input must be >= {least}-d, got {list(self.shape)}")
 
 
 def _check_out(self: Tensor, out: Tensor) -> None:

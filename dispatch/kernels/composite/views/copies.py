@@ -119,9 +119,7 @@ unsafe_split_with_sizes_out = _copies_into("split_with_sizes", "default", False)
 
 def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """Windows of `size` elements along `dimension`, `step` apart, in a new last dimension."""
-    if not -max(self.ndim, 1) <= dimension < max(self.ndim, 1):
-        raise refused(f"dimension {dimension} is out of range of {self.ndim}", IndexError)
-    dim = dimension % max(self.ndim, 1)
+    dim = rules.wrap_dim(dimension, self.ndim, True)
     length = self.shape[dim] if self.ndim else 1
     if not rules.holds(size >= 0):
         raise refused(f"size is {size} but must be >= 0")
@@ -143,12 +141,16 @@ def unfold_backward(
     grad_in: Tensor, input_sizes: list[int], dim: int, size: int, step: int
 ) -> Tensor:
     """The windows' values added up where they lie in a tensor of `input_sizes`."""
+    if step <= 0:
+        raise refused(f"step is {step} but must be > 0", ValueError)
+    dim = rules.wrap_dim(dim, len(input_sizes), True)
+    if not rules.holds(size >= 0):
+        raise refused(f"size is {size} but must be >= 0")
     result = _aten.new_zeros(grad_in, input_sizes)
     if not input_sizes:
         return _aten.add(result, _aten.sum(grad_in))
     if not rules.is_eager(grad_in) or not grad_in.numel():
         return result  # without data there is nothing to add
-    dim %= len(input_sizes)
     reach = (grad_in.shape[dim] - 1) * step + 1
     if grad_in.shape[-1] != size or reach + size - 1 > input_sizes[dim]:
         raise refused(

@@ -221,7 +221,7 @@ cdef int check_bounds(Tensor self, Indexed* x) except -1:
         return 0
     for i in range(self.c_ndim):
         if x.used[i] and eq_or_false(self.c_sizes[i], 0):
-            raise refused(f"index out of bounds for dimension {i} of size 0", IndexError)
+            raise refused(f"index is out of bounds for dimension with size 0: dimension {i}", IndexError)
     return 0
 
 
@@ -231,7 +231,7 @@ cdef int index(Spec* s, Tensor self, list indices) except -1:
     cdef bint eager = is_eager(self)
     cdef int stop
     if len(indices) == 0:
-        raise_indices(eager, "expected at least one index")
+        raise_indices(eager, "at least one index must be provided")
     read_indices(&x, eager, self, indices, True)
     if self.c_ndim - x.n_used + x.ndim > MAX_DIMS:
         raise refused(f"a result of more than {MAX_DIMS} dimensions")
@@ -299,24 +299,21 @@ cdef int order_with_indices(Spec* s, int64_t* steps, Tensor self, list indices, 
     return 0
 
 
-cdef bint has_mask(list indices) except -1:
-    for item in indices:
-        if item is not None and is_mask(<Tensor>item, True):
-            return True
-    return False
-
-
 cdef int index_put(Spec* s, Tensor self, list indices, Tensor values, bint accumulate) except -1:
     """Values must broadcast to what the indices name, which a mask leaves open. PyTorch's Meta kernel checks nothing."""
     cdef Indexed x
     cdef int64_t steps[MAX_DIMS]
+    cdef bint differs
     if is_eager(self):
         read_indices(&x, True, self, indices, False)
-        if self.c_dtype != values.c_dtype and not (has_mask(indices) and eq_or_false(values.c_numel, 1) and not accumulate):
-            raise_same_dtype(self, "values", values)     # one value for a mask: PyTorch runs masked_fill
-        if not x.has_mask:
+        differs = self.c_dtype != values.c_dtype and not (x.has_mask and eq_or_false(values.c_numel, 1) and not accumulate)
+        if differs and x.has_mask:                       # (one value for a mask: PyTorch runs masked_fill)
+            read_indices(&x, True, self, indices, True)
+        if differs or not x.has_mask:
             indexed_sizes(s, steps, self, &x)
             check_values(s, values)
+        if differs:
+            raise_same_dtype(self, "values", values)
         s.cast = OVERLAP_TOLD
     set_sizes(s, self)
     s.dtype = self.c_dtype

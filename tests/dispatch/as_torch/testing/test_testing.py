@@ -180,6 +180,11 @@ def test_a_class_of_tests_becomes_one_for_the_cpu():
         def test_own(self, device, dtype):
             self.assertEqual(dtype, I64)
 
+        @dtypes(F32)
+        @dtypesIfCPU(BF16)
+        def test_below(self, device, dtype):
+            self.assertEqual(dtype, BF16)
+
         @dtypes((F32, I64))
         def test_pair(self, device, dtype):
             self.assertEqual(dtype, (F32, I64))
@@ -246,10 +251,11 @@ def test_a_class_of_tests_becomes_one_for_the_cpu():
         **dict.fromkeys(
             (
                 "test_dtypes_cpu_float32", "test_dtypes_cpu_int64", "test_own_cpu_int64",
-                "test_pair_cpu_float32_int64", "test_both_cpu_k_3_float32",
+                "test_below_cpu_bfloat16",
+                "test_pair_cpu_float32_int64", "test_both_k_3_cpu_float32",
                 "test_dtypes_named_cpu_float32_int64", "test_without_device_cpu",
-                "test_ops_cpu_some_op_float32", "test_no_dtypes_cpu_some_op",
-                "test_any_cpu_some_op_float32", "test_devices_cpu", "test_plain_cpu",
+                "test_ops_some_op_cpu_float32", "test_no_dtypes_some_op_cpu",
+                "test_any_some_op_cpu_float32", "test_devices_cpu", "test_plain_cpu",
             ),
             "ok",
         ),

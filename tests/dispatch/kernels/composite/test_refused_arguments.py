@@ -614,7 +614,7 @@ CALLS = [
         RuntimeError,
         "expected two different dims, got [0, -2]",
     ),
-    (lambda: A.rot90(o(2), 1, [0, 1]), RuntimeError, "expected at least 2 dimensions, got [2]"),
+    (lambda: A.rot90(o(2), 1, [0, 1]), RuntimeError, "Input must be >= 2-d, got [2]"),
     (
         lambda: A.split_copy.Tensor_out(o(4), 2, out=[o(2)]),
         RuntimeError,

@@ -48,6 +48,21 @@ def test_windows_that_do_not_fit_are_refused(sizes: list[int]) -> None:
     assert aten.unfold_backward(dispatch.ones(0, 3), [5], 0, 3, 4).tolist() == [0.0] * 5
 
 
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+@pytest.mark.parametrize(
+    ("window", "error", "wrong"),
+    [
+        ((0, 3, 0), ValueError, "step is 0"),
+        ((0, -3, 1), RuntimeError, "size is -3"),
+        ((2, 3, 1), IndexError, "Dimension out of range"),
+    ],
+)
+def test_windows_that_are_none_are_refused(device, window, error, wrong):
+    """Where data could not tell, on the meta device, too."""
+    with pytest.raises(error, match=wrong):
+        aten.unfold_backward(dispatch.ones(2, 3, device=device), [6], *window)
+
+
 @pytest.mark.parametrize("order", ["plain", "turned", "offset", "gaps"])
 def test_a_scatter_keeps_the_strides_of_what_it_copies(order: str) -> None:
     base = dispatch.arange(24.0)

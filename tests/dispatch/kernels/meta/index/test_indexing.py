@@ -231,10 +231,17 @@ def test_a_written_copy_is_contiguous(name: str, device: str) -> None:
     assert written.stride() == (20, 5, 1)
 
 
+@pytest.mark.parametrize("place", [dispatch.tensor([0, 1]), dispatch.tensor([True, True, False])])
+def test_values_are_judged_by_their_shape_before_their_dtype(place):
+    for values, wrong in ((dispatch.zeros(5), "shape mismatch"), (dispatch.zeros(2), "same dtype")):
+        with pytest.raises(RuntimeError, match=wrong):
+            dispatch.zeros(3, dtype=dispatch.int64)[place] = values
+
+
 def test_no_index_fits_in_a_dimension_of_size_0():
     for dim, sizes in enumerate([(0, 3), (3, 0)]):
         at = (slice(None),) * dim + (dispatch.tensor([0]),)
-        with pytest.raises(IndexError, match=f"dimension {dim} of size 0"):
+        with pytest.raises(IndexError, match=f"dimension with size 0: dimension {dim}"):
             dispatch.ones(sizes)[at]
     assert dispatch.ones(0, 3)[dispatch.tensor([], dtype=dispatch.int64)].shape == (0, 3)
 
