@@ -15,6 +15,7 @@ cdef int _keep(dict cache, str text, object value) except -1
 
 @cython.final
 cdef class Parser:
+    cdef str prefix
     cdef str source
     cdef str text
     cdef Py_ssize_t pos

@@ -101,10 +101,13 @@ def is_opaque_type_registered(type_name: str) -> bool:
     return type_name in _OPAQUE
 
 
-def parse_schema(schema: str | bytes, allow_typevars: bool = True) -> FunctionSchema:
+def parse_schema(
+    schema: str | bytes, allow_typevars: bool = True, prefix: str = ""
+) -> FunctionSchema:
     """The schema that a text spells, with or without a namespace.
 
-    Operators of a library have no type variables: `allow_typevars=False` refuses them.
+    Operators of a library have no type variables: `allow_typevars=False` refuses them. A name
+    without a namespace gets `prefix`, such as "aten::".
 
     Raises:
         RuntimeError: it is no schema; the message shows the place.
@@ -115,14 +118,15 @@ def parse_schema(schema: str | bytes, allow_typevars: bool = True) -> FunctionSc
     elif not isinstance(schema, str):
         raise TypeError(f"parse_schema: schema: expected a str, got {schema!r}")
     try:
-        return parse_text(schema, allow_typevars)
+        return parse_text(schema, allow_typevars, prefix)
     except SchemaError as error:
         raise RuntimeError(str(error)) from None
 
 
-def parse_text(text: str, allow_typevars: bool = True) -> FunctionSchema:
+def parse_text(text: str, allow_typevars: bool = True, prefix: str = "") -> FunctionSchema:
     """`parse_schema` for those who know more of the text's origin; raises `SchemaError`."""
     parser = Parser(text)
+    parser.prefix = prefix
     parser.allow_typevars = allow_typevars
     schema = parser.schema()
     if parser.skip() != "\0" or parser.pos < len(text):
@@ -154,12 +158,13 @@ def _is_plain(c: str) -> bool:
 class Parser:
     """A scanner over one text; `pos` is the next character, and a NUL stands behind the last."""
 
-    __slots__ = ("allow_typevars", "depth", "pos", "source", "text")
+    __slots__ = ("allow_typevars", "depth", "pos", "prefix", "source", "text")
 
     def __init__(self, text: str) -> None:
         self.source = text
         self.text = text + "\0"
         self.pos = 0
+        self.prefix = ""  # of operators whose name says no namespace
         self.depth = 0  # levels of types around the present place
         self.allow_typevars = True
 
@@ -242,6 +247,8 @@ class Parser:
         name = self.ident("the name of an operator")
         if self.take_word("::"):
             name = name + "::" + self.ident("the name of an operator")
+        elif self.prefix:
+            name = self.prefix + name
         if not self.take("."):
             return name, ""
         start = self.pos

@@ -86,6 +86,7 @@ cdef int add_kernel(OperatorEntry e, KernelObject kernel) except -1
 cdef int remove_kernel(OperatorEntry e, KernelObject kernel) except -1
 cdef int update_row(OperatorEntry e) except -1
 cdef int allocate_signature(OperatorEntry e, int n_args, int n_rets) except -1
-cdef object parse_schema(str text, bint allow_typevars)          # a FunctionSchema; RuntimeError for a text that is none
+# A FunctionSchema; RuntimeError for a text that is none. A name without a namespace gets the prefix, if there is one.
+cdef object parse_schema(str text, bint allow_typevars, str prefix=*)
 # (KernelObject or None, reason, ROW_* code) of a runtime key, by the rules
 cdef tuple resolve_key_debug(OperatorEntry e, int value)

@@ -171,10 +171,10 @@ cdef object parser = None        # dispatch.codegen.parser: of a schema's text
 cdef object encoding = None      # dispatch.codegen.encoding: of a schema's numbers
 
 
-cdef object parse_schema(str text, bint allow_typevars):
+cdef object parse_schema(str text, bint allow_typevars, str prefix=""):
     if parser is None:
         import_schema_language()
-    return parser.parse_schema(text, allow_typevars)
+    return parser.parse_schema(text, allow_typevars, prefix)
 
 
 cdef int import_schema_language() except -1:

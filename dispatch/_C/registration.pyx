@@ -121,7 +121,7 @@ cdef class _DispatchModule:
             bits |= <uint64_t>1 << int(tag)
         if alias != "CONSERVATIVE (default)" and text_of(alias, "the alias analysis") not in ALIAS_KINDS:
             raise RuntimeError(f"{schema}: alias analysis {alias!r}: expected one of {', '.join(sorted(ALIAS_KINDS))}")
-        parsed = parse_schema(schema if has_namespace(schema) else self.prefix + schema.lstrip(), False)
+        parsed = parse_schema(schema, False, self.prefix)
         cdef str name = parsed.name
         check_namespace(self, name)
         e = entry_for_registration(name, parsed.overload_name)
@@ -141,10 +141,15 @@ cdef class _DispatchModule:
         _refresh_packet(name)
         return parsed
 
-    def define(self, schema, alias_analysis="", tags=()):
-        """Define an operator; returns its name without the overload. RuntimeError for a bad schema or a second definition."""
+    def define(self, schema, alias_analysis="", tags=(), tuple noted=()):
+        """Define an operator; returns its name without the overload. RuntimeError for a bad schema or a second definition.
+
+        Sets in `noted` get its name with namespace and overload.
+        """
         parsed = self.new_definition(schema, alias_analysis, tuple(tags))
         cdef str name = parsed.name
+        for names in noted:
+            (<set?>names).add(f"{name}.{parsed.overload_name}" if parsed.overload_name else name)
         return name if has_namespace(text_of(schema, "a schema")) else name[len(self.prefix):]
 
     def def_(self, schema, alias=""):

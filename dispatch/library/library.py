@@ -58,6 +58,7 @@ class Library:
         self.kind = kind
         self.dispatch_key = dispatch_key
         self._op_defs: set[str] = set()
+        self._noted = (self._op_defs, _defs)
         self._op_impls: set[str] = set()
         self._registration_handles: list[RegistrationHandle] = []
         weakref.finalize(
@@ -99,11 +100,7 @@ class Library:
             raise RuntimeError(f"Invalid alias_analysis type {alias_analysis}")
         module = self.m or self._module()
         listed = () if tags == () else _checked_tags(schema, tags)
-        name = module.define(schema, alias_analysis, listed)
-        qualname = f"{self.ns}::{schema[: schema.find('(')]}"
-        self._op_defs.add(qualname)
-        _defs.add(qualname)
-        return name
+        return module.define(schema, alias_analysis, listed, self._noted)
 
     def _resolve_op_name(self, op_name: str | OpOverload, api_name: str) -> str:
         if isinstance(op_name, str):

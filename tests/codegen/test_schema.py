@@ -112,6 +112,8 @@ def test_names_and_overloads_are_split() -> None:
     schema = parse_schema("aten::add.Tensor(Tensor self) -> Tensor")
     assert (schema.namespace, schema.name, schema.overload_name) == ("aten", "aten::add", "Tensor")
     assert parse_schema("f() -> ()").namespace == ""
+    assert parse_schema(" f.x() -> ()", prefix="mine::").name == "mine::f"
+    assert parse_schema("yours::f() -> ()", prefix="mine::").name == "yours::f"
 
 
 def test_types_have_pytorchs_names() -> None:

@@ -40,6 +40,14 @@ def test_define_returns_the_name(library):
     assert ops.lb.f.overloads() == ["default", "o"]
 
 
+def test_definitions_are_noted_with_namespace_and_overload(library):
+    for schema in ("plain(Tensor x) -> Tensor", f" {library.ns}::spelled.out (Tensor x) -> Tensor"):
+        library.define(schema)
+    names = {f"{library.ns}::plain", f"{library.ns}::spelled.out"}
+    assert library._op_defs == names
+    assert names <= _defs
+
+
 def test_impl_only_libraries_and_bad_schemas(library):
     lib = library("lb", "DEF")
     for schema in ("f", "f(", "f(Tensr x) -> Tensor", "f(Tensor x)", ""):
