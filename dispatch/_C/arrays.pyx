@@ -1,18 +1,21 @@
-"""numpy arrays as tensors: the memory stays the array's, and the storage keeps the array alive.
+"""numpy arrays as tensors: the memory stays the array's, and the storage keeps the array alive. Plain numbers as tensors.
 
 `dispatch.from_numpy` is the way in; `get_numpy` in `tensor` is the way back. Here too is who may not have an address at all, and
 what Python asks below the tensor's own methods.
 """
 cimport numpy as cnp
+from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
 from dispatch._C cimport dtypes
+from dispatch._C.dtypes cimport DEV_CPU
 from dispatch._C.geometry cimport bytes_of, read_ints, span_of
 from dispatch._C.keys cimport KS_Conjugate, KS_Negative, new_key_set
+from dispatch._C.python_api cimport PyLong_AsLongLongAndOverflow_
 from dispatch._C.read_only cimport lent, read_only
 from dispatch._C.storage cimport POINTER_THROWS, POINTER_WARNS, Storage, new_borrowed_storage
 from dispatch._C.symbolic cimport size_from
-from dispatch._C.tensor cimport Tensor, get_numpy, new_tensor, new_tensor_within
+from dispatch._C.tensor cimport Tensor, data_of, get_numpy, new_empty, new_tensor, new_tensor_within
 
 cnp.import_array()
 
@@ -97,3 +100,117 @@ def _set_conj(Tensor tensor not None, bint value):
 def _set_neg(Tensor tensor not None, bint value):
     """Set or clear the negative bit."""
     tensor.c_keys = (tensor.c_keys | KS_Negative) if value else (tensor.c_keys & ~KS_Negative)
+
+
+# ---- plain numbers
+
+cdef enum:
+    HAS_BOOL = 1
+    HAS_INT = 2
+    HAS_FLOAT = 4
+    MOST_DIMS = 64
+    MOST_NUMBERS = 10_000_000            # more are asked for by their sizes first: lists of one list may stand for any number
+
+cdef struct Survey:
+    int ndim                             # -1: no number was seen yet
+    int kinds
+    int64_t sizes[64]                    # -1: no list was seen yet
+    int64_t numel
+
+
+cdef bint survey(object data, int depth, Survey* s):
+    """Whether `data` is a bool, int or float, or lists or tuples of such, each dimension of one size; no code of a class is run."""
+    cdef object kind = type(data)
+    cdef Py_ssize_t i, n
+    cdef int d
+    if kind is float or kind is int or kind is bool:
+        s.kinds |= HAS_FLOAT if kind is float else HAS_INT if kind is int else HAS_BOOL
+        if s.ndim < 0:
+            s.ndim = depth
+            for d in range(depth):
+                s.numel *= s.sizes[d]
+                if s.numel > MOST_NUMBERS:
+                    return False
+        return depth == s.ndim
+    if kind is not list and kind is not tuple or depth == MOST_DIMS or depth == s.ndim:
+        return False
+    n = len(<list>data) if kind is list else len(<tuple>data)
+    if s.sizes[depth] < 0:
+        s.sizes[depth] = n
+    if n == 0 or s.sizes[depth] != n:
+        return False
+    for i in range(n):
+        if not survey((<list>data)[i] if kind is list else (<tuple>data)[i], depth + 1, s):
+            return False
+    return True
+
+
+cdef bint fill(object data, int depth, Survey* s, int code, char** place):
+    """Write the numbers one after the other; False for one that the dtype does not hold, and where the collector's work since the
+    survey has changed a list."""
+    cdef object kind = type(data)
+    cdef Py_ssize_t i
+    cdef int overflow = 0
+    cdef double number
+    cdef int64_t whole
+    if depth < s.ndim:
+        if kind is list and len(<list>data) == s.sizes[depth]:
+            for i in range(s.sizes[depth]):
+                if not fill((<list>data)[i], depth + 1, s, code, place):
+                    return False
+            return True
+        if kind is tuple and len(<tuple>data) == s.sizes[depth]:
+            for i in range(s.sizes[depth]):
+                if not fill((<tuple>data)[i], depth + 1, s, code, place):
+                    return False
+            return True
+        return False
+    if not (kind is float or kind is int or kind is bool) or (kind is float and code == dtypes.ST_int64):
+        return False
+    if code == dtypes.ST_bool:
+        place[0][0] = data is True
+        place[0] += 1
+    elif code == dtypes.ST_int64:
+        whole = PyLong_AsLongLongAndOverflow_(<PyObject*>data, &overflow)
+        if overflow:
+            return False
+        (<int64_t*>place[0])[0] = whole
+        place[0] += sizeof(int64_t)
+    else:
+        try:
+            number = <double>data
+        except OverflowError:
+            return False
+        if code == dtypes.ST_float32:
+            (<float*>place[0])[0] = <float>number
+            place[0] += sizeof(float)
+        else:
+            (<double*>place[0])[0] = number
+            place[0] += sizeof(double)
+    return True
+
+
+def _numbers_tensor(data, dtype=None):
+    """A new CPU tensor of a number, or of lists and tuples of numbers that are nothing but such.
+
+    None for all else (other classes, ragged or empty lists, numbers that the dtype does not hold): `data` says what is wrong.
+    """
+    cdef Survey s
+    cdef Tensor out
+    cdef char* place
+    cdef int d, code
+    s.ndim, s.kinds, s.numel = -1, 0, 1
+    for d in range(MOST_DIMS):
+        s.sizes[d] = -1
+    if not survey(data, 0, &s):
+        return None
+    if dtype is not None:
+        code = dtypes.dtype_code(dtype)
+    else:
+        code = dtypes.default_dtype_code() if s.kinds & HAS_FLOAT else dtypes.ST_int64 if s.kinds & HAS_INT else dtypes.ST_bool
+    if not (code == dtypes.ST_float32 or code == dtypes.ST_float64 or (code == dtypes.ST_int64 and not s.kinds & HAS_FLOAT)
+            or (code == dtypes.ST_bool and s.kinds == HAS_BOOL)):
+        return None
+    out = new_empty(code, DEV_CPU, -1, s.ndim, s.sizes, NULL)
+    place = data_of(out, dtypes.itemsize_table()[code])
+    return out if fill(data, 0, &s, code, &place) else None

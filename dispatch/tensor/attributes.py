@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dispatch._C.advice import advise, advise_once
+from dispatch._C.advice import advise_once
 from dispatch._C.size import Size
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
+from dispatch.tensor.frequent import gradient, transposed
 
 __all__ = ["ATTRIBUTES"]
 
@@ -90,15 +91,6 @@ def _advise_number(name: str) -> None:
     advise_once(f"{name} of a number", "deprecated, for it stays as it is")
 
 
-def _transposed(self: Tensor) -> Tensor:
-    """All dimensions in reverse; deprecated for other than matrices."""
-    if self.ndim == 0:
-        _advise_number("Tensor.T")
-    elif self.ndim != 2:
-        advise_once("Tensor.T of other than matrices", "deprecated, call mT or permute")
-    return _aten.numpy_T.default(self)
-
-
 def _matrix_transposed(self: Tensor, name: str = "mT") -> Tensor:
     """The last two dimensions exchanged."""
     if self.ndim == 0:
@@ -127,14 +119,6 @@ def _adjoint(self: Tensor) -> Tensor:
 def _has_symbolic(self: Tensor) -> bool:
     """Whether a size, stride or offset is an expression."""
     return any(type(n) is not int for n in (*self.size(), *self.stride(), self.storage_offset()))
-
-
-def _gradient(self: Tensor) -> Tensor | None:
-    """What somebody assigned: no call looks at it. UserWarning for what no backward fills."""
-    found = self.__dict__.get("grad")
-    if found is None and self.requires_grad and not self.is_leaf and not self.retains_grad:
-        advise("Tensor.grad: this is no leaf, its gradient is kept after retain_grad() only")
-    return found
 
 
 def _set_gradient(self: Tensor, value: Any) -> None:
@@ -184,10 +168,10 @@ def _index(self: Tensor, positions: Any, dims: Any) -> Any:
 
 ATTRIBUTES: dict[str, Any] = {
     "__cuda_array_interface__": property(_cuda_array), "index": _index,
-    "H": property(_adjoint), "T": property(_transposed), "mH": property(_matrix_adjoint),
+    "H": property(_adjoint), "T": property(transposed), "mH": property(_matrix_adjoint),
     "mT": property(_matrix_transposed), "imag": property(_get_imag, _set_imag),
     "real": property(_get_real, _set_real),
-    "grad": property(_gradient, _set_gradient, _forget_gradient),
+    "grad": property(gradient, _set_gradient, _forget_gradient),
     "_backward_hooks": _constant(None), "_cdata": property(id), "_grad": property(lambda t: t.grad),
     "_grad_fn": property(lambda t: t.grad_fn),
     "_has_symbolic_sizes_strides": property(_has_symbolic),

@@ -16,7 +16,7 @@ import numpy as np
 
 from dispatch._C import dtypes
 from dispatch._C.advice import advise, advise_once
-from dispatch._C.arrays import _new_strided, _numpy_view, from_numpy
+from dispatch._C.arrays import _new_strided, _numbers_tensor, _numpy_view, from_numpy
 from dispatch._C.default_device import get_default_device
 from dispatch._C.dtypes import get_default_dtype, promote_types, strided
 from dispatch._C.guards import _DisableTorchDispatch
@@ -36,6 +36,7 @@ _aten = ops.aten
 _from_dlpack = later("_C.dlpack.from_dlpack")
 become, tensor_of_array = later("tensor.arrays.become"), later("tensor.arrays.tensor_of_array")
 _NUMBERS = frozenset((bool, int, float, complex))
+_PLAIN = _NUMBERS | {list, tuple}  # neither tensors nor what lends its memory
 _MANY = 10_000_000  # items from which it pays to ask first whether there is memory
 _MAX_DIMS = 64
 
@@ -229,6 +230,10 @@ def _array(leaves: list[Any], dtype: dtypes.dtype) -> np.ndarray:
 
 def _plain_tensor(data: Any, dtype: Any) -> Tensor:
     """A new CPU tensor, not yet shown to any mode."""
+    if dtype is None or isinstance(dtype, dtypes.dtype):
+        made = _numbers_tensor(data, dtype)
+        if made is not None:
+            return made
     if dtype is None:
         dtype = _inferred_dtype(data)
     elif not isinstance(dtype, dtypes.dtype):
@@ -268,6 +273,8 @@ def tensor_for_index(data: Any) -> Tensor:
 
 def _finished(made: Tensor, device: Any, requires_grad: bool) -> Tensor:
     """Show a new tensor to the modes, move it, mark it."""
+    if device is None and not requires_grad:
+        return _aten.lift_fresh.default(made)
     if device is not None and device.type == "meta":
         made = _new_strided(
             _new_storage(made.nbytes, device), made.dtype, made.shape, made.stride(), 0
@@ -321,6 +328,8 @@ def tensor(
     and for values that `dtype` cannot hold.
     """
     device = _device(device)
+    if type(data) in _PLAIN:
+        return _finished(_plain_tensor(data, dtype), device, requires_grad)
     if isinstance(data, Tensor):
         _advise_copy("tensor")
         return _copied(data, dtype, device, requires_grad)

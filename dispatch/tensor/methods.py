@@ -1,8 +1,8 @@
 """Enters what Tensor does in Python into its type, and registers the hooks of the compiled class.
 
-Imported with the package. Methods of operators are not listed anywhere: the first access looks the
-operator up and enters it into the type, so that the next one is a plain attribute. What is called
-rarely is imported at its first call.
+Imported with the package. Methods of operators are not listed anywhere: all that the schemas have
+are entered, and each looks its operator up at its first call. What is called rarely is imported at
+its first call.
 """
 
 from __future__ import annotations

@@ -2,11 +2,14 @@
 
 import array
 import copy
+import gc
+import math
 import pickle
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, strategies as st
 
 import dispatch
 from dispatch import Tensor, as_tensor, asarray, tensor
@@ -225,3 +228,61 @@ def test_a_tensor_copied_as_data_is_advised_at_the_line_that_does_it(copied) -> 
     with pytest.warns(UserWarning, match=r"detach\(\)\.clone\(\)") as told:
         made = copied(dispatch.ones(2))
     assert made.tolist() == [1, 1] and [w.filename for w in told] == [__file__]
+
+
+@given(st.data())
+def test_lists_of_plain_numbers_hold_what_numpy_makes_of_them(given_data) -> None:
+    shape = given_data.draw(st.lists(st.integers(1, 3), max_size=3))
+    kinds = [st.booleans(), st.integers(-(2**63), 2**63 - 1), st.floats(width=32)]
+    leaves = st.one_of(*given_data.draw(st.sets(st.sampled_from(range(3)), min_size=1).map(
+        lambda chosen: [kinds[i] for i in chosen])))  # fmt: skip
+    flat = given_data.draw(st.lists(leaves, min_size=math.prod(shape), max_size=math.prod(shape)))
+    numbers = iter(flat)
+
+    def nested(dims: list[int]) -> Any:
+        if not dims:
+            return next(numbers)
+        kind = given_data.draw(st.sampled_from((list, tuple)))
+        return kind([nested(dims[1:]) for _ in range(dims[0])])
+
+    found = {type(x) for x in flat}
+    dtype = np.float32 if float in found else np.int64 if int in found else np.bool_
+    data = nested(shape)
+    made = tensor(data)
+    assert made.numpy().dtype == dtype
+    assert list(made.shape) == shape
+    wanted = np.array([float(x) for x in flat]) if float in found else np.array(flat)
+    np.testing.assert_array_equal(made.numpy(), wanted.astype(dtype).reshape(shape))
+    np.testing.assert_array_equal(
+        tensor(data, dtype=dispatch.float64).numpy().ravel(), [float(x) for x in flat]
+    )
+
+
+@pytest.mark.parametrize("data", [2**63, [1.0, -(2**63) - 1], [[1, 2], [3]], [1, [2]], [[1], 2]])
+def test_lists_that_no_integers_or_no_shape_hold_are_refused(data: Any) -> None:
+    with pytest.raises((ValueError, TypeError, RuntimeError)):
+        tensor(data, dtype=dispatch.int64)
+
+
+def test_lists_that_the_collector_changes_are_read_as_they_are_then() -> None:
+    class Clears:
+        def __init__(self, items: list) -> None:
+            self.itself, self.items = self, items
+
+        def __del__(self) -> None:
+            self.items.clear()
+
+    before = gc.get_threshold()
+    try:
+        for _ in range(20):
+            data = [[1.0] * 50 for _ in range(3)]
+            Clears(data[1])
+            gc.set_threshold(1)
+            try:
+                assert tensor(data).shape == (3, 50)
+            except ValueError:
+                assert data[1] == []
+            finally:
+                gc.set_threshold(*before)
+    finally:
+        gc.set_threshold(*before)

@@ -1,4 +1,4 @@
-"""Dimensions broadcast, moved and flattened, written with operators."""
+"""Dimensions broadcast, and sizes of other tensors, written with operators."""
 
 from __future__ import annotations
 
@@ -16,10 +16,6 @@ __all__ = [
     "broadcast_tensors",
     "broadcast_to",
     "matrix_H",
-    "movedim",
-    "movedim_int",
-    "numpy_T",
-    "ravel",
     "resize_as_",
     "slice_inverse",
 ]
@@ -39,39 +35,6 @@ def broadcast_tensors(tensors: list[Any]) -> list[Any]:
     for t in tensors:
         size = list(rules.broadcast_shapes(size, list(t.shape)))
     return [t if list(t.shape) == size else _aten.expand.default(t, size) for t in tensors]
-
-
-def movedim(self: Any, source: list[int], destination: list[int]) -> Any:
-    """Dimensions `source` at the places `destination`, the others in order in what is left."""
-    n = self.dim()
-    if len(source) != len(destination):
-        raise refused(
-            "movedim: Invalid source or destination dims: expected as many of one as of the "
-            f"other, got {source} and {destination}"
-        )
-    sources = [rules.wrap_dim(d, n) for d in source]
-    places = [rules.wrap_dim(d, n) for d in destination]
-    for name, given, dims in (("source", source, sources), ("destination", destination, places)):
-        if len(set(dims)) != len(dims):
-            raise refused(f"movedim: repeated dim in `{name}`: {given}")
-    rest = iter([d for d in range(n) if d not in sources])
-    order = [sources[places.index(d)] if d in places else next(rest) for d in range(n)]
-    return _aten.permute.default(self, order)
-
-
-def movedim_int(self: Any, source: int, destination: int) -> Any:
-    """`movedim` of one dimension."""
-    return movedim(self, [source], [destination])
-
-
-def ravel(self: Any) -> Any:
-    """All elements in one dimension."""
-    return _aten.view.default(_aten.contiguous.default(self), [-1])
-
-
-def numpy_T(self: Any) -> Any:
-    """All dimensions in reverse."""
-    return _aten.permute.default(self, list(range(self.dim() - 1, -1, -1)))
 
 
 def matrix_H(self: Any) -> Any:

@@ -18,12 +18,15 @@ from dispatch.kernels.composite.callee cimport Callee, callee, ints, numbers, si
 from dispatch.kernels.composite.views.geometry cimport wrap
 from dispatch.kernels.meta cimport rules
 
+cdef Callee AS_STRIDED = callee("as_strided")
 cdef Callee CLONE = callee("clone")
+cdef Callee CONTIGUOUS = callee("contiguous")
 cdef Callee CONJ_VIEW = callee("_conj")
 cdef Callee EXPAND = callee("expand")
 cdef Callee ITEM = callee("item")
 cdef Callee NARROW = callee("narrow")
 cdef Callee NEG_VIEW = callee("_neg_view")
+cdef Callee PERMUTE = callee("permute")
 cdef Callee RESHAPE = callee("reshape")
 cdef Callee RESIZE = callee("resize_")
 cdef Callee SELECT = callee("select", "int")
@@ -85,6 +88,58 @@ cdef object imag(Tensor self):
     return SELECT.call((pairs, <int>self.c_ndim, 1))
 
 
+cdef int moved_dims(int* found, IntArray dims, int ndim, str name) except -1:
+    """Dimensions counted from the front, each named once."""
+    cdef Py_ssize_t i, k
+    for i in range(dims.len):
+        found[i] = wrap(dims.data[i], ndim, True)
+        for k in range(i):
+            if found[k] == found[i]:
+                raise refused(f"movedim: repeated dim in `{name}`: {ints(dims)}")
+    return 0
+
+
+cdef object movedim(Tensor self, IntArray source, IntArray destination):
+    """Dimensions `source` at the places `destination`, the others in order in what is left."""
+    cdef int sources[64]
+    cdef int places[64]
+    cdef int order[64]
+    cdef unsigned long long taken = 0
+    cdef int n = self.c_ndim, i, rest = 0
+    if source.len != destination.len:
+        raise refused("movedim: Invalid source or destination dims: expected as many of one as of the "
+                      f"other, got {ints(source)} and {ints(destination)}")
+    if source.len > max(n, 1):
+        raise refused(f"movedim: {source.len} dims named, the tensor has {n}")
+    moved_dims(sources, source, n, "source")
+    moved_dims(places, destination, n, "destination")
+    for i in range(n):
+        order[i] = -1
+    for i in range(<int>source.len):
+        order[places[i]] = sources[i]
+        taken |= <unsigned long long>1 << sources[i]
+    for i in range(n):
+        if order[i] < 0:
+            while taken >> rest & 1:
+                rest += 1
+            order[i] = rest
+            rest += 1
+    return PERMUTE.call((self, [order[i] for i in range(n)]))
+
+
+cdef object movedim_int(Tensor self, int64_t source, int64_t destination):
+    cdef IntArray one, other
+    one.len = other.len = 1
+    one.data, other.data = &source, &destination
+    return movedim(self, one, other)
+
+
+cdef object numpy_T(Tensor self):
+    """All dimensions in reverse."""
+    cdef int i
+    return PERMUTE.call((self, [i for i in range(self.c_ndim - 1, -1, -1)]))
+
+
 cdef object narrow(Tensor self, int64_t dim, int64_t start, int64_t length):
     cdef int d
     cdef int64_t size
@@ -113,6 +168,10 @@ cdef object narrow_tensor(Tensor self, int64_t dim, Tensor start, int64_t length
         raise refused(f"start must be an integer tensor without dimensions, got "
                       f"{start.dtype} of sizes {sizes_of(start)}")
     return NARROW.call((self, dim, ITEM.call((start,)), size_object(length)))
+
+
+cdef object ravel(Tensor self):
+    return VIEW.call((CONTIGUOUS.call((self,)), [-1]))
 
 
 cdef object real(Tensor self):
@@ -169,3 +228,22 @@ cdef object unflatten(Tensor self, int64_t dim, IntArray sizes):
 
 cdef object view_as(Tensor self, Tensor other):
     return VIEW.call((self, sizes_of(other)))
+
+
+cdef object unfold(Tensor self, int64_t dimension, int64_t size, int64_t step):
+    """Windows of `size` elements along `dimension`, `step` apart, in a new last dimension."""
+    cdef int d = wrap(dimension, self.c_ndim, True)
+    cdef int64_t length = self.c_sizes[d] if self.c_ndim else 1, last = self.c_strides[d] if self.c_ndim else 1
+    if size < 0:
+        raise refused(f"size is {size} but must be >= 0")
+    if not expect_le(size, length):
+        raise refused(f"maximum size for tensor at dimension {d} is {size_object(length)} but size is {size}")
+    if step <= 0:
+        raise refused(f"step is {step} but must be > 0")
+    sizes, strides = sizes_of(self), numbers(self.c_strides, self.c_ndim)
+    if self.c_ndim:
+        sizes[d] = size_object(add(floordiv(sub(length, size), step), 1))
+        strides[d] = size_object(mul(step, last))
+    sizes.append(size)
+    strides.append(size_object(last))
+    return AS_STRIDED.call((self, sizes, strides, size_object(self.c_offset)))

@@ -117,26 +117,6 @@ unsafe_split_with_sizes_out = _copies_into("split_with_sizes", "default", False)
 # ---- windows -----------------------------------------------------------------------------------
 
 
-def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
-    """Windows of `size` elements along `dimension`, `step` apart, in a new last dimension."""
-    dim = rules.wrap_dim(dimension, self.ndim, True)
-    length = self.shape[dim] if self.ndim else 1
-    if not rules.holds(size >= 0):
-        raise refused(f"size is {size} but must be >= 0")
-    if not rules.holds(size <= length):
-        raise refused(
-            f"maximum size for tensor at dimension {dim} is {length} but size is {size}"
-        )
-    if step <= 0:
-        raise refused(f"step is {step} but must be > 0")
-    sizes, strides = list(self.shape), list(self.stride())
-    last = strides[dim] if sizes else 1
-    if sizes:
-        sizes[dim] = (length - size) // step + 1
-        strides[dim] = step * last
-    return _aten.as_strided(self, [*sizes, size], [*strides, last], self.storage_offset())
-
-
 def unfold_backward(
     grad_in: Tensor, input_sizes: list[int], dim: int, size: int, step: int
 ) -> Tensor:

@@ -1,0 +1,214 @@
+"""What programs call on tensors most: `to` and what is made of it, `type`, `tolist`, `T`, `grad`.
+
+`methods` enters them into the type. Each calls the operators that PyTorch's binding calls, so that modes see the same calls.
+"""
+from cpython.object cimport PyObject
+
+from dispatch._C.dtypes cimport (
+    DEV_CPU, ST_bool, ST_float32, ST_float64, ST_int32, ST_int64, device, device_of, dtype,
+)
+from dispatch._C.keys cimport KS_Conjugate, KS_Negative
+from dispatch._C.python_api cimport PyDict_GetItem_, PyObject_GetDictPtr_, PyObject_Vectorcall_
+from dispatch._C.references cimport take
+from dispatch._C.tensor cimport TF_CUSTOM_SIZES, TF_HAS_TORCH_DISPATCH, Tensor, get_numpy, needs_grad
+from dispatch._C.tls cimport n_dispatch_modes, tls
+
+from dispatch._C import dtypes
+from dispatch._C.advice import advise, advise_once
+from dispatch._C.generated.type_names import TENSOR_TYPES
+from dispatch._C.naming import full_name, package_name
+from dispatch._ops import ops
+from dispatch.tensor.data import plain_values
+
+__all__ = ["device_method", "dtype_method", "gradient", "to", "tolist", "transposed", "type_of"]
+
+cdef str GRAD = "grad"
+cdef object aten = ops.aten
+cdef object CONJ = aten.resolve_conj.default
+cdef object NEG = aten.resolve_neg.default
+cdef object NUMPY_T = aten.numpy_T.default
+cdef object TO_DEVICE = aten.to.device
+cdef object TO_DTYPE = aten.to.dtype
+cdef object TO_LAYOUT = aten.to.dtype_layout
+cdef tuple OPTIONS = ("dtype", "layout", "device")
+cdef tuple FLAGS = ("non_blocking", "copy")
+cdef dict PYTHON_DTYPES = {bool: dtypes.bool, int: dtypes.int64, float: dtypes.float64, complex: dtypes.complex128}
+
+
+# ---- dtypes and devices
+
+def to(Tensor self not None, *args, **kwargs):
+    """`to(dtype)`, `to(device, dtype)`, `to(other)`, with non_blocking, copy and memory_format.
+
+    Returns self when nothing would change.
+    """
+    cdef object target = None, wanted = None
+    cdef Py_ssize_t n = len(args)
+    cdef dict rest
+    if n == 1 and not kwargs:
+        target = args[0]
+        if type(target) is dtype:
+            return TO_DTYPE(self, target)
+        if isinstance(target, Tensor):
+            return TO_DEVICE(self, target.device, target.dtype)
+    elif n == 2 and not kwargs:
+        target, wanted = args
+    elif n == 0 and len(kwargs) == 1:
+        target, wanted = kwargs.get("device"), kwargs.get("dtype")
+        if type(wanted) is dtype:
+            return TO_DTYPE(self, wanted)
+    if type(target) is device or type(target) is str:
+        if wanted is None and n < 2:
+            return moved(self, device_of(target), None)
+        if type(wanted) is dtype:
+            return TO_DEVICE(self, device_of(target), wanted)
+    target, wanted, rest = to_arguments(args, kwargs)
+    if isinstance(target, Tensor):
+        wanted, target = target.dtype, target.device
+    if target is not None and wanted is not None:
+        return TO_DEVICE(self, target, wanted, **rest)
+    if wanted is not None:
+        return TO_DTYPE(self, wanted, **rest)
+    if target is None and not rest.get("copy") and rest.get("memory_format") is None:
+        return self
+    return moved(self, target, rest)
+
+
+cdef object moved(Tensor self, object target, dict rest):
+    """As PyTorch's bindings move a tensor: its own options are written out."""
+    cdef PyObject* given[4]
+    cdef object kind = self.dtype, layout = self.layout
+    if target is None:
+        target = self.device
+    if rest:
+        return TO_LAYOUT(self, dtype=kind, layout=layout, device=target, **rest)
+    given[0], given[1], given[2], given[3] = <PyObject*>self, <PyObject*>kind, <PyObject*>layout, <PyObject*>target
+    return take(PyObject_Vectorcall_(<PyObject*>TO_LAYOUT, given, 1, <PyObject*>OPTIONS))
+
+
+cdef tuple to_arguments(tuple args, dict kwargs):
+    """(tensor or device or None, dtype, what is left) of a call of `to`."""
+    cdef list given = list(args)
+    cdef dict rest = dict(kwargs)
+    cdef object target = None, wanted = None
+    if given and isinstance(given[0], Tensor):
+        target = given.pop(0)
+    else:
+        if given and (given[0] is None or isinstance(given[0], (str, int, device))):
+            target = given.pop(0)
+        if given and (given[0] is None or is_dtype(given[0])):
+            wanted = given.pop(0)
+        if target is None:
+            target = rest.pop("device", None)
+        if wanted is None:
+            wanted = rest.pop("dtype", None)
+    unknown = [name for name in rest if name not in FLAGS and name != "memory_format"]
+    flags = given + [rest[name] for name in FLAGS if name in rest]
+    if len(given) > 2 or unknown or any([not isinstance(flag, bool) for flag in flags]):
+        raise TypeError(f"to: expected a dtype, device or tensor, got {args!r} {unknown}")
+    rest.update(zip(FLAGS, given))
+    if target is not None and not isinstance(target, (Tensor, device)):
+        target = dtypes.device(target)
+    if wanted is not None and not isinstance(wanted, dtype):
+        wanted = PYTHON_DTYPES[wanted]
+    return target, wanted, rest
+
+
+cdef bint is_dtype(object value):
+    return isinstance(value, dtype) or value is float or value in (int, bool, complex)
+
+
+def dtype_method(str name not None, wanted):
+    """`x.float()` and its like."""
+    def convert(Tensor self not None, memory_format=None):
+        return TO_DTYPE(self, wanted) if memory_format is None else TO_DTYPE(self, wanted, memory_format=memory_format)
+
+    convert.__name__ = name
+    convert.__doc__ = f"This tensor as {wanted}."
+    return convert
+
+
+def device_method(str name not None):
+    """`x.cpu()` and its like."""
+    cdef object own = dtypes.device(name)
+
+    def move(Tensor self not None, device=None, non_blocking=False, memory_format=None):
+        target = own if device is None else dtypes.device(device)
+        if non_blocking is False and memory_format is None:
+            return moved(self, target, None)
+        return moved(self, target, {"non_blocking": non_blocking, "memory_format": memory_format})
+
+    move.__name__ = name
+    move.__doc__ = f"This tensor on {name}."
+    return move
+
+
+cdef dict type_names = {getattr(dtypes, dtype_name): name for name, dtype_name in TENSOR_TYPES.items()}
+
+
+def type_of(Tensor self not None, dtype=None, non_blocking=False):
+    """The name of the tensor's type, `dispatch.FloatTensor`; or this tensor as another dtype."""
+    if dtype is None:
+        place = "" if self.device.type == "cpu" else self.device.type + "."
+        return full_name(place + type_names[self.dtype])
+    if isinstance(dtype, type) and dtype.__module__ == package_name():      # `FloatTensor`
+        dtype = full_name(dtype.__name__)
+    if isinstance(dtype, str):
+        return TO_DEVICE(self, *type_named(dtype), non_blocking)
+    return TO_DTYPE(self, dtype, non_blocking)
+
+
+cdef tuple type_named(str text):
+    """`dispatch.cuda.FloatTensor` (`torch.` too) as a device and a dtype."""
+    cdef list parts = text.split(".")
+    name = parts[len(parts) - 1]
+    if not (name in TENSOR_TYPES and 2 <= len(parts) <= 3) or parts[0] not in ("dispatch", "torch"):
+        raise ValueError(f"type: invalid type: '{text}'")
+    place = parts[1] if len(parts) == 3 else "cpu"
+    return dtypes.device(place), getattr(dtypes, TENSOR_TYPES[name])
+
+
+# ---- values
+
+def tolist(Tensor self not None):
+    """The values as nested lists of Python numbers."""
+    cdef bint handled = self.c_flags & TF_HAS_TORCH_DISPATCH != 0
+    if self.c_devtype == DEV_CPU and not handled and is_as_numpy_has_it(self) and not n_dispatch_modes(tls()):
+        return get_numpy(self).tolist()
+    if handled and not hasattr(self, "fake_mode"):
+        raise RuntimeError(f".tolist() is not supported for tensor subclasses, got {type(self).__name__}")
+    if self.device.type == "meta":
+        raise NotImplementedError("tolist: a tensor on meta has no values")
+    if n_dispatch_modes(tls()):                   # below autograd, modes see these
+        self = NEG(CONJ(self))
+    if self.device.type != "cpu" and not handled:      # by the kernels that its device has
+        self = self.detach().to("cpu")
+    return plain_values(self).tolist()
+
+
+cdef inline bint is_as_numpy_has_it(Tensor t) noexcept:
+    return not t.c_keys & (KS_Conjugate | KS_Negative) and (
+        t.c_dtype == ST_float32 or t.c_dtype == ST_int64 or t.c_dtype == ST_float64 or t.c_dtype == ST_bool or t.c_dtype == ST_int32)
+
+
+# ---- attributes
+
+def transposed(Tensor self not None):
+    """All dimensions in reverse; deprecated for other than matrices."""
+    cdef object n = self.c_ndim if not self.c_flags & TF_CUSTOM_SIZES else self.ndim
+    if n == 0:
+        advise_once("Tensor.T of a number", "deprecated, for it stays as it is")
+    elif n != 2:
+        advise_once("Tensor.T of other than matrices", "deprecated, call mT or permute")
+    return NUMPY_T(self)
+
+
+def gradient(Tensor self not None):
+    """What somebody assigned: no call looks at it. UserWarning for what no backward fills."""
+    cdef PyObject** held = PyObject_GetDictPtr_(<PyObject*>self)
+    cdef PyObject* found = PyDict_GetItem_(held[0], <PyObject*>GRAD) if held != NULL and held[0] != NULL else NULL
+    if found != NULL and <object>found is not None:
+        return <object>found
+    if needs_grad(self) and not self.is_leaf and not self.retains_grad:
+        advise("Tensor.grad: this is no leaf, its gradient is kept after retain_grad() only")
+    return None
