@@ -5,6 +5,10 @@
 #ifndef DISPATCH_THREADS_H
 #define DISPATCH_THREADS_H
 #include <pthread.h>
+#if defined(__linux__)
+#include <sched.h>
+#include <unistd.h>
+#endif
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,7 +27,9 @@ static part_fn pool_fn;
 static void *pool_context;
 static int64_t pool_next, pool_parts; /* the part that is taken next */
 static _Atomic int pool_busy;         /* threads at work */
+static _Atomic int pool_cpu;          /* the processor of the caller */
 static int pool_wanted;               /* how many may still join */
+static _Thread_local bool pool_part;  /* this thread runs a part, whose own parts nobody else would take */
 
 /* Waking a sleeping thread takes as long as a small job: who waits looks for a moment, some 50 microseconds, before it sleeps. */
 enum { LOOKS = 1500 };
@@ -38,9 +44,44 @@ static void take_parts(void)          /* with pool_lock held */
     while (pool_next < pool_parts) {
         int64_t part = pool_next++;
         pthread_mutex_unlock(&pool_lock);
+        pool_part = true;
         pool_fn(pool_context, part);
+        pool_part = false;
         pthread_mutex_lock(&pool_lock);
     }
+}
+
+#if defined(__linux__)
+/* A woken thread is often put on the processor of the one that woke it, when the others are busy: there each would take the other's
+   time. It goes elsewhere, to where the process may run. */
+static void keep_off(int cpu)
+{
+    cpu_set_t allowed;
+    if (sched_getcpu() != cpu || sched_getaffinity(getpid(), sizeof allowed, &allowed) != 0)
+        return;
+    CPU_CLR(cpu, &allowed);
+    if (CPU_COUNT(&allowed) > 0)
+        sched_setaffinity(0, sizeof allowed, &allowed);
+}
+#else
+static int sched_getcpu(void) { return -1; }
+static void keep_off(int cpu) { (void)cpu; }
+#endif
+
+static void wait_for_job(uint64_t seen)    /* with pool_lock held: for one after it that another thread may join */
+{
+    do {
+        pthread_mutex_unlock(&pool_lock);
+        for (int i = 0; i < LOOKS && pool_number == seen; i++)
+            pause_a_little();
+        pthread_mutex_lock(&pool_lock);
+        while (pool_number == seen)
+            pthread_cond_wait(&pool_begin, &pool_lock);
+        seen = pool_number;
+        pthread_mutex_unlock(&pool_lock);
+        keep_off(pool_cpu);
+        pthread_mutex_lock(&pool_lock);
+    } while (pool_wanted == 0);
 }
 
 static void *work(void *unused)
@@ -49,14 +90,7 @@ static void *work(void *unused)
     (void)unused;
     pthread_mutex_lock(&pool_lock);
     for (;;) {
-        pthread_mutex_unlock(&pool_lock);
-        for (int i = 0; i < LOOKS && pool_number == seen; i++)
-            pause_a_little();
-        pthread_mutex_lock(&pool_lock);
-        while (pool_number == seen || pool_wanted == 0) {
-            seen = pool_number;
-            pthread_cond_wait(&pool_begin, &pool_lock);
-        }
+        wait_for_job(seen);
         seen = pool_number;
         pool_wanted--;
         pool_busy++;
@@ -93,6 +127,8 @@ static void start_threads(int wanted) /* with pool_lock held; fewer if the syste
     pthread_attr_destroy(&attributes);
 }
 
+static bool is_in_part(void) { return pool_part; }
+
 static void run_parts(part_fn fn, void *context, int64_t parts, int threads)
 {
     if (threads > MAX_THREADS)
@@ -109,6 +145,7 @@ static void run_parts(part_fn fn, void *context, int64_t parts, int threads)
     pool_next = 0;
     pool_parts = parts;
     pool_wanted = threads - 1;
+    pool_cpu = sched_getcpu();
     pool_number++;
     pthread_cond_broadcast(&pool_begin);
     take_parts();

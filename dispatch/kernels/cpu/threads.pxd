@@ -14,6 +14,8 @@ ctypedef void (*span_fn)(void* context, int64_t part, int64_t first, int64_t end
 cdef enum:
     MAX_PARTS = 64               # that `threads_for` may answer
 
+# Whether the caller is a part of such work itself: parts of its own would be made one after the other.
+cdef bint is_in_a_part() noexcept nogil
 cdef void in_parts(part_fn fn, void* context, int64_t parts) noexcept nogil
 cdef int threads_for(int64_t nbytes) noexcept nogil
 cdef void in_spans(span_fn fn, void* context, int64_t n, int64_t parts) noexcept nogil

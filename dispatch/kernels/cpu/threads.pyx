@@ -9,6 +9,7 @@ cdef extern from "threads.h" nogil:
     enum:
         MAX_THREADS
     void run_parts(part_fn fn, void* context, int64_t parts, int threads)
+    bint is_in_part()
     void look_for_new_blas()
     void set_blas_threads(int n)
     bint begin_blas_parts()
@@ -47,6 +48,10 @@ def get_num_threads():
 
 cdef void in_parts(part_fn fn, void* context, int64_t parts) noexcept nogil:
     run_parts(fn, context, parts, n_threads)
+
+
+cdef bint is_in_a_part() noexcept nogil:
+    return is_in_part()
 
 
 cdef int threads_for(int64_t nbytes) noexcept nogil:

@@ -204,9 +204,11 @@ cdef bint vector(Tensor out, Tensor a, Tensor b, Tensor added, object beta, obje
 # ---- large products ----------------------------------------------------------------------------
 
 cdef Tensor readable(Tensor t, int code):
-    """A matrix, or a batch of them, that BLAS takes as it is: rows or columns lie without gaps."""
+    """A matrix, or a batch of them, that BLAS takes as it is: rows or columns lie without gaps. A vector may have gaps."""
     cdef int64_t row, column, n_row, n_column
     if t.c_dtype == code:
+        if t.c_ndim == 1:
+            return t
         row, column = t.c_strides[t.c_ndim - 2], t.c_strides[t.c_ndim - 1]
         n_row, n_column = t.c_sizes[t.c_ndim - 2], t.c_sizes[t.c_ndim - 1]
         if column == 1 and row >= n_column or row == 1 and column >= n_row:
@@ -312,7 +314,7 @@ cdef void finish_rows(void* context, int64_t part, int64_t first, int64_t end) n
 
 
 cdef bint large(Tensor out, Tensor a, Tensor b, Tensor added, object beta, object alpha) except -1:
-    """The same for products of matrices of floats, by BLAS."""
+    """The same for products of floats, by BLAS."""
     cdef small_product p
     cdef int code = computed_in(a.c_dtype), size
     cdef Floats j
@@ -321,7 +323,7 @@ cdef bint large(Tensor out, Tensor a, Tensor b, Tensor added, object beta, objec
     if code != ST_float32 and code != ST_float64 or is_rare(out, a, b):
         return False
     read_sizes(&p, a, b)
-    if not read_added(&p, out, added, beta, alpha, False):
+    if not read_added(&p, out, added, beta, alpha, b.c_ndim == 1):
         return False
     halves = a.c_dtype == ST_bfloat16 and p.m * p.k * p.n >= BFLOAT_LEAST and has_bfloat_product()
     if not halves:
@@ -419,7 +421,8 @@ cdef int bmm(Tensor out, Tensor self, Tensor mat2) except -1:
 
 
 cdef int mv(Tensor out, Tensor self, Tensor vec) except -1:
-    if not small(out, self, vec, None, 1, 1) and not vector(out, self, vec, None, 1, 1):
+    if not small(out, self, vec, None, 1, 1) and not vector(out, self, vec, None, 1, 1) \
+            and not large(out, self, vec, None, 1, 1):
         blas().mv(out, self, vec)
     return 0
 
@@ -443,7 +446,8 @@ cdef int addmm(Tensor out, Tensor self, Tensor mat1, Tensor mat2, object beta,
 
 cdef int addmv(Tensor out, Tensor self, Tensor mat, Tensor vec, object beta,
                object alpha) except -1:
-    if not small(out, mat, vec, self, beta, alpha) and not vector(out, mat, vec, self, beta, alpha):
+    if not small(out, mat, vec, self, beta, alpha) and not vector(out, mat, vec, self, beta, alpha) \
+            and not large(out, mat, vec, self, beta, alpha):
         blas().addmv(out, self, mat, vec, beta, alpha)
     return 0
 

@@ -1,6 +1,7 @@
 """How many threads make a result does not show in it."""
 
 import ctypes
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -389,6 +390,46 @@ print((openblas("scipy.libs") or dispatch.get_num_threads)())
         [sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=True
     )
     assert found.stdout == "1\n"
+
+
+@pytest.mark.parametrize("sizes", [(700, 300, 333), (333, 300, 700), (9000, 130, 17), (17, 130, 9000)])
+def test_threads_that_share_the_strips_of_a_product_make_what_one_makes(sizes):
+    m, k, n = sizes
+    a, b = numbers(m, k), numbers(n, k).t()
+    dispatch.set_num_threads(1)
+    wanted = a @ b, a.mv(b[:, 0]), a.t().contiguous().t() @ b.contiguous()
+    dispatch.set_num_threads(3)
+    found = a @ b, a.mv(b[:, 0]), a.t().contiguous().t() @ b.contiguous()
+    for one, three in zip(wanted, found, strict=True):
+        assert dispatch.allclose(one, three, rtol=1e-5, atol=1e-4)
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="threads are not tied to processors")
+def test_a_thread_that_wakes_where_its_caller_runs_goes_elsewhere():
+    program = """
+import os, threading
+import dispatch
+before, everywhere = set(os.listdir("/proc/self/task")), os.sched_getaffinity(0)
+here = min(everywhere)
+
+def others():
+    return set(map(int, set(os.listdir("/proc/self/task")) - before)) - {threading.get_native_id()}
+
+def work():
+    os.sched_setaffinity(threading.get_native_id(), {here})     # its threads begin there too
+    dispatch.set_num_threads(2)
+    x = dispatch.ones(1000, 1000)
+    while not others() or here in set.union(*map(os.sched_getaffinity, others())):
+        x.sum()
+
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+"""
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("there is one processor")
+    root = Path(__file__).resolve().parents[4]
+    subprocess.run([sys.executable, "-c", program], cwd=root, check=True, timeout=60)
 
 
 @pytest.mark.parametrize("rows", [2, 16])
