@@ -188,7 +188,8 @@ def tolist(Tensor self not None):
 
 cdef inline bint is_as_numpy_has_it(Tensor t) noexcept:
     return not t.c_keys & (KS_Conjugate | KS_Negative) and (
-        t.c_dtype == ST_float32 or t.c_dtype == ST_int64 or t.c_dtype == ST_float64 or t.c_dtype == ST_bool or t.c_dtype == ST_int32)
+        t.c_dtype == ST_float32 or t.c_dtype == ST_int64 or t.c_dtype == ST_float64 or t.c_dtype == ST_int32 or
+        t.c_dtype == ST_bool)
 
 
 # ---- attributes
