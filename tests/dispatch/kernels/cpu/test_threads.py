@@ -392,7 +392,10 @@ print((openblas("scipy.libs") or dispatch.get_num_threads)())
     assert found.stdout == "1\n"
 
 
-@pytest.mark.parametrize("sizes", [(700, 300, 333), (333, 300, 700), (9000, 130, 17), (17, 130, 9000)])
+STRIPS = [(700, 300, 333), (333, 300, 700), (9000, 130, 17), (17, 130, 9000)]
+
+
+@pytest.mark.parametrize("sizes", STRIPS)
 def test_threads_that_share_the_strips_of_a_product_make_what_one_makes(sizes):
     m, k, n = sizes
     a, b = numbers(m, k), numbers(n, k).t()
@@ -404,7 +407,7 @@ def test_threads_that_share_the_strips_of_a_product_make_what_one_makes(sizes):
         assert dispatch.allclose(one, three, rtol=1e-5, atol=1e-4)
 
 
-@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="threads are not tied to processors")
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no thread is tied to a processor")
 def test_a_thread_that_wakes_where_its_caller_runs_goes_elsewhere():
     program = """
 import os, threading
