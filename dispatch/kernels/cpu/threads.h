@@ -31,8 +31,9 @@ static _Atomic int pool_cpu;          /* the processor of the caller */
 static int pool_wanted;               /* how many may still join */
 static _Thread_local bool pool_part;  /* this thread runs a part, whose own parts nobody else would take */
 
-/* Waking a sleeping thread takes as long as a small job: who waits looks for a moment, some 50 microseconds, before it sleeps. */
-enum { LOOKS = 1500 };
+/* Waking a sleeping thread takes as long as a small job, and a few hundred microseconds where its processor is busy (`rms_norm` of
+   bfloat16 on two threads 570 us, 210 so): who waits looks for a moment, about a millisecond, before it sleeps. */
+enum { LOOKS = 30000 };
 #if defined(__x86_64__)
 #define pause_a_little() __builtin_ia32_pause()
 #else
