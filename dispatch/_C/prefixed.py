@@ -1,9 +1,11 @@
 """Modules whose functions are operators: `dispatch.linalg.det` is the operator `linalg_det`.
 
 Every overload of the operator is a function there, whatever its schema says of `variants`.
-Functions are found when they are first asked for, by their name with or without the prefix.
+Functions are found when they are first asked for, by their name with or without the prefix, and
+kept.
 """
 
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -29,6 +31,7 @@ class OperatorModule:
             found = _find_room_function(whole)
         if found is None:
             raise AttributeError(f"module {self.module!r} has no attribute {name!r}")
+        vars(sys.modules[self.module])[name] = found
         return found
 
     def names_here(self) -> list[str]:

@@ -303,6 +303,24 @@ def _has_torch_function_variadic(*values):
     return is_anyone_there(values)
 
 
+def _asks_nobody(tuple args not None, dict kwargs not None):
+    """Whether no function mode is on and no argument, nor an item of one, has a handler: then a function asks nobody, whichever
+    of its arguments it would ask."""
+    cdef Py_ssize_t i
+    cdef PyObject* o
+    if n_function_modes != 0 or skip_next:
+        return False
+    for i in range(len(args)):
+        o = PyTuple_GET_ITEM_(<PyObject*>args, i)
+        if any_function_handler(&o, 1):
+            return False
+    for value in kwargs.values():
+        o = <PyObject*>value
+        if any_function_handler(&o, 1):
+            return False
+    return True
+
+
 def _overloaded_arguments(values):
     """Of `values` those whose handlers are asked, in that order; exact Tensors count."""
     cdef list found = []

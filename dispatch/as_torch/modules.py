@@ -16,7 +16,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, NoReturn
 
-from dispatch._C import naming
+from dispatch._C import dtypes, naming
 from dispatch.as_torch.aliases import (
     CALLED,
     GAPS,
@@ -45,6 +45,7 @@ __all__ = [
 
 PAGE = "docs/porting.md"
 _HEAPTYPE = 1 << 9
+_LASTING = (ModuleType, dtypes.dtype, dtypes.layout, dtypes.memory_format)
 _stands: dict[str, "Stand"] = {}
 _parents = {
     module[:end]
@@ -72,7 +73,8 @@ class Stand(ModuleType):
             claim(found.__name__)
         else:
             _claim_home(found)
-        if isinstance(found, type) or callable(found) or isinstance(found, ModuleType):
+        is_number = self.__name__ == "torch" and type(found) is float  # torch.inf
+        if is_number or callable(found) or isinstance(found, _LASTING):
             self.__dict__[name] = found  # other values may be bound anew where they come from
         return found
 

@@ -16,7 +16,7 @@ from dispatch._C import dtypes
 from dispatch._C.advice import advise_once
 from dispatch._C.function import _find_function
 from dispatch._C.tensor import Tensor
-from dispatch._C.torch_function import _ask_torch_function, _has_torch_function
+from dispatch._C.torch_function import _ask_torch_function, _asks_nobody, _has_torch_function
 from dispatch._ops import ops
 from dispatch.tensor.data import tensor
 
@@ -66,6 +66,8 @@ def asks(function: F) -> F:
 
     @functools.wraps(function)
     def asking(*args: Any, **kwargs: Any) -> Any:
+        if _asks_nobody(args, kwargs):
+            return function(*args, **kwargs)
         given = args if spread else args[:needed]
         given += tuple(kwargs[name] for name in names[len(args) : needed] if name in kwargs)
         if not _has_torch_function(given) or len(given) < needed:

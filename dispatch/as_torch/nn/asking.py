@@ -9,7 +9,11 @@ import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from dispatch._C.torch_function import _ask_torch_function, _has_torch_function
+from dispatch._C.torch_function import (
+    _ask_torch_function,
+    _asks_nobody,
+    _has_torch_function,
+)
 from dispatch.as_torch.nn.reductions import get_enum, legacy_get_enum
 from dispatch.tensor.functions import asks
 
@@ -27,9 +31,15 @@ def asks_also(*names: str, **instead: Callable[..., Any]) -> Callable[[F], F]:
     def decorate(function: F) -> F:
         signature = inspect.signature(function)
         needed = [n for n, p in signature.parameters.items() if p.default is p.empty]
+        places = {flag: list(signature.parameters).index(flag) for flag in instead}
 
         @functools.wraps(function)
         def asking(*args: Any, **kwargs: Any) -> Any:
+            if _asks_nobody(args, kwargs):
+                for flag, place in places.items():
+                    if kwargs.get(flag) or (len(args) > place and args[place]):
+                        return instead[flag](*args, **kwargs)
+                return function(*args, **kwargs)
             try:
                 bound = signature.bind(*args, **kwargs)
             except TypeError:

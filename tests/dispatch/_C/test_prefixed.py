@@ -20,6 +20,7 @@ def test_operators_are_functions_with_named_results():
 def test_a_name_is_found_with_and_without_its_prefix():
     assert dispatch.linalg.det is dispatch.linalg.linalg_det
     assert pickle.loads(pickle.dumps(dispatch.linalg.det)) is dispatch.linalg.det
+    assert vars(dispatch.linalg)["det"] is dispatch.linalg.det
     assert not hasattr(dispatch, "linalg_det")
     for module in (dispatch.linalg, dispatch.fft, dispatch.special, _nn, _variable_functions):
         with pytest.raises(AttributeError, match="no_such_function"):

@@ -298,3 +298,27 @@ def test_handlers_are_asked_for_gradients():
             call()
     with pytest.raises(RuntimeError, match="does not require grad"):
         autograd.backward(dispatch.ones(2))
+
+
+def test_a_pool_gives_indices_whichever_way_they_are_asked_for():
+    x = picture(1, 1, 4, 4)
+    by_place = F.max_pool2d(x, 2, None, 0, 1, False, True)
+    for values, places in (by_place, F.max_pool2d(x, 2, return_indices=True)):
+        assert values.shape == places.shape == (1, 1, 2, 2)
+    assert F.max_pool2d(x, 2, return_indices=False).shape == (1, 1, 2, 2)
+
+
+@pytest.mark.parametrize("place", ["positional", "keyword", "list"])
+def test_functions_ask_arguments_wherever_they_stand(place):
+    class Answers:
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return func.__name__
+
+    x, answers = picture(2, 3), Answers()
+    if place == "positional":
+        assert F.layer_norm(x, (3,), answers) == "layer_norm"
+    elif place == "keyword":
+        assert F.layer_norm(x, (3,), bias=answers) == "layer_norm"
+    else:
+        assert dispatch.block_diag(x, answers) == "block_diag"

@@ -360,3 +360,12 @@ def test_older_names_of_questions_about_trees():
     print(_pytree._is_namedtuple_instance((1,)), _pytree._is_leaf(1), _pytree._is_leaf([]))
     """
     assert said(program) == "False True False"
+
+
+def test_what_lasts_is_found_once():
+    found = said("""
+        torch.int64, torch.strided, torch.channels_last, torch.inf, torch.zeros
+        print(sorted({"int64", "strided", "channels_last", "inf", "zeros"} - set(vars(torch))))
+        print(torch.int64 is torch.long, torch.inf)
+    """)
+    assert found.splitlines() == ["[]", "True inf"]
