@@ -114,7 +114,8 @@ class Graph:
     def get_attr(self, qualified_name: str, type_expr: Any = None) -> Node:
         """A parameter, buffer or module of the owning module; warns if it has none there."""
         if self.owning_module is not None and not _has(self.owning_module, qualified_name):
-            text = f"get_attr: the owning GraphModule has no attribute {qualified_name!r}"
+            text = "Attempted to insert a get_attr Node with no underlying reference in the owning "
+            text += f"GraphModule, which has no attribute {qualified_name!r}"
             warnings.warn(text, stacklevel=2)
         return self.create_node("get_attr", qualified_name, type_expr=type_expr)
 

@@ -94,9 +94,10 @@ class Interpreter:
         """
         inputs = [node for node in self.graph.nodes if node.op == "placeholder"]
         if len(args_list) != len(inputs):
+            problem = "extra" if len(args_list) > len(inputs) else "missing"
             raise RuntimeError(
-                f"Interpreter.boxed_run expected {len(inputs)} arguments for placeholders "
-                f"but received {len(args_list)}"
+                f"Interpreter.boxed_run: {problem} arguments: the graph has {len(inputs)} "
+                f"placeholders, {len(args_list)} values came"
             )
         env = dict(zip(inputs, args_list, strict=True))
         args_list.clear()

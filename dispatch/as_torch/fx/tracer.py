@@ -20,13 +20,15 @@ from dispatch import Tensor, pytree
 from dispatch.as_torch.fx.code import _PyTreeCodeGen, _PyTreeInfo
 from dispatch.as_torch.fx.graph import Graph
 from dispatch.as_torch.fx.module import GraphModule, retrace
-from dispatch.as_torch.fx.node import base_types, map_aggregate
+from dispatch.as_torch.fx.node import Node, base_types, map_aggregate
 from dispatch.as_torch.fx.proxy import ParameterProxy, Proxy, TracerBase
 from dispatch.as_torch.nn.modules.containers import Sequential
 from dispatch.as_torch.nn.modules.module import Module
 from dispatch.as_torch.nn.parameter import Parameter
 
-__all__ = ["PH", "ProxyableClassMeta", "Tracer", "is_fx_tracing", "symbolic_trace", "wrap"]
+__all__ = [
+    "PH", "PHWithMeta", "ProxyableClassMeta", "Tracer", "is_fx_tracing", "symbolic_trace", "wrap",
+]  # fmt: skip
 
 _HOME = Module.forward.__module__.rpartition(".")[0]
 _tracing = False
@@ -61,6 +63,13 @@ class PHBase:
 
 
 PH = PHBase()
+
+
+class PHWithMeta(PHBase):
+    """A `PH` whose node gets a key (and, as from any `PHBase`, what the program set on it)."""
+
+    def __init__(self, ph_key: str | None = None) -> None:
+        self.ph_key = ph_key
 
 
 class Tracer(TracerBase):
@@ -294,6 +303,7 @@ class Tracer(TracerBase):
             count += 1
             given = self.create_proxy("placeholder", f"{name}_{count}", default, {})
             if isinstance(value, PHBase):
+                _pass_on(value, given.node)
                 return given
             text = f"{name} has been specialized to have value {value} but got another value"
             if value is None:
@@ -305,6 +315,13 @@ class Tracer(TracerBase):
             return value
 
         return pytree.tree_map(one, known[name])
+
+
+def _pass_on(placeholder: PHBase, node: Node) -> None:
+    """Attributes that the program gave a placeholder, to its node where that has none so named."""
+    for name, value in vars(placeholder).items():
+        if not hasattr(node, name):
+            setattr(node, name, value)
 
 
 def _assert_is_none(value: Any, msg: str) -> None:

@@ -335,3 +335,11 @@ def test_handlers_get_all_of_an_initialiser_by_keyword():
         init.kaiming_uniform_(tensor=weight)
     keywords = ["a", "generator", "mode", "nonlinearity", "tensor"]
     assert seen == [((), ["a", "b", "generator", "tensor"]), ((), keywords)]
+
+
+def test_parameters_and_buffers_are_told_from_what_is_not_there():
+    module = modules.BatchNorm1d(2)
+    with pytest.raises(AttributeError, match="BatchNorm1d has no attribute `w`"):
+        module.get_parameter("w")
+    with pytest.raises(AttributeError, match="`weight` is not a buffer of BatchNorm1d"):
+        module.get_buffer("weight")

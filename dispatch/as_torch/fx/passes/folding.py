@@ -163,15 +163,20 @@ def _inline_module(
     if call is None:
         raise AssertionError(f"Could not find call_module node for {inline_mod_name}")
     copies: dict[Node, Any] = {}
+
+    def copied(node: Node) -> Any:
+        copies[node].meta = node.meta.copy()
+        return copies[node]
+
     given = iter(call.args)
     for node in inner.graph.nodes:
         if node.op == "placeholder":
             copies[node] = call.kwargs[node.name] if node.name in call.kwargs else next(given)
         elif node.op == "output":
-            _use_results(gm.graph, call, map_arg(node.args[0], copies.__getitem__), copies)
+            _use_results(gm.graph, call, map_arg(node.args[0], copied), copies)
         else:
             with gm.graph.inserting_before(call):
-                copies[node] = gm.graph.node_copy(node, copies.__getitem__)
+                copies[node] = gm.graph.node_copy(node, copied)
     gm.graph.erase_node(call)
     if run_dce:
         gm.graph.eliminate_dead_code()

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from dispatch.as_torch.fx.module import GraphModule
 
 __all__ = [
-    "PassBase", "PassManager", "PassResult", "pass_result_wrapper",
+    "PassBase", "PassManager", "PassResult", "_topological_sort_passes", "pass_result_wrapper",
     "this_before_that_pass_constraint",
 ]  # fmt: skip
 
@@ -85,7 +85,7 @@ def check_order(constraint: Callable[[Pass, Pass], bool], passes: list[Pass]) ->
                 raise RuntimeError(f"pass schedule constraint violated. {found}")
 
 
-def _sorted(passes: list[Pass], constraints: list[Any]) -> list[Pass]:
+def _topological_sort_passes(passes: list[Pass], constraints: list[Any]) -> list[Pass]:
     """The passes in an order that all constraints take."""
     if not constraints:
         return passes
@@ -167,7 +167,7 @@ class PassManager(OrderedPasses):
 
     def solve_constraints(self) -> None:
         """Bring the passes into an order that all constraints take; RuntimeError if none is."""
-        self.passes = _sorted(self.passes, self.constraints)
+        self.passes = _topological_sort_passes(self.passes, self.constraints)
         self._validated = True
 
     def add_checks(self, check: Callable[[Any], None]) -> None:

@@ -368,6 +368,8 @@ class Module(BackwardHooks, State):
     def _get(self, target: str, room: str, kind: str) -> Any:
         place, _, name = target.rpartition(".")
         module = self.get_submodule(place)
+        if not hasattr(module, name):
+            raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
         if name not in getattr(module, room):
             raise AttributeError(f"`{name}` is not {kind} of {type(module).__name__}")
         return getattr(module, name)

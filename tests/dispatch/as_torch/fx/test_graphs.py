@@ -12,7 +12,11 @@ import pytest
 import dispatch
 from dispatch import pytree
 from dispatch.as_torch import fx
-from dispatch.as_torch.fx.flat import tree_flatten_spec
+from dispatch.as_torch.fx.flat import (
+    SUPPORTED_NODES,
+    register_pytree_flatten_spec,
+    tree_flatten_spec,
+)  # fmt: skip
 from dispatch.as_torch.fx.module import _imports
 from dispatch.as_torch.fx.node import is_impure
 from dispatch.as_torch.fx.proxy import TraceError
@@ -200,7 +204,7 @@ def test_questions_for_sizes_have_their_values():
 
 def test_what_the_owner_lacks_is_warned_of():
     module = fx.symbolic_trace(modules.Sequential(modules.Linear(1, 1)))
-    with pytest.warns(UserWarning, match="no attribute 'w'"):
+    with pytest.warns(UserWarning, match="underlying reference.*no attribute 'w'"):
         module.graph.get_attr("w")
     with pytest.warns(UserWarning, match=r"no module '0\.x'"):
         module.graph.call_module("0.x")
@@ -253,6 +257,16 @@ def test_nests_are_flattened_where_the_traced_one_has_leaves():
     ]:
         with pytest.raises(kind):
             tree_flatten_spec(wrong, spec)
+
+
+def test_named_tuples_and_registered_classes_are_flattened_by_their_places():
+    pair = namedtuple("pair", "x y")
+    spec = pytree.tree_flatten((pair(1, [2]), 3))[1]
+    register_pytree_flatten_spec(tuple, lambda found, spec: list(found)[: spec.num_children])
+    try:
+        assert tree_flatten_spec(((5, [6, 7]), 8, 9), spec) == [5, 6, 8]
+    finally:
+        register_pytree_flatten_spec(tuple, SUPPORTED_NODES[list])
 
 
 def test_pickles_bring_the_names_of_their_code():

@@ -11,6 +11,7 @@ import dispatch
 from dispatch.as_torch import fx
 from dispatch.as_torch.fx.code import CodeGen
 from dispatch.as_torch.fx.traceback import NodeSource, NodeSourceAction
+from dispatch.as_torch.fx.tracer import PHWithMeta
 from dispatch.as_torch.nn import modules
 
 
@@ -144,3 +145,21 @@ def test_modules_that_stand_twice_are_given_twice_on_request():
     assert len(list(both.modules())) == 2
     assert len(list(both.modules(remove_duplicate=False))) == 3
     assert both.compile() is None
+
+
+def test_placeholders_of_concrete_arguments_give_their_nodes_what_is_set_on_them():
+    marked = PHWithMeta("first")
+    marked.op = "its own"
+    graph = fx.Tracer().trace(lambda x: x["a"] + x["b"], {"x": {"a": marked, "b": fx.PH}})
+    first, second = graph.find_nodes(op="placeholder")
+    assert first.ph_key == "first" and first.op == "placeholder"
+    assert not hasattr(second, "ph_key")
+
+
+@pytest.mark.parametrize(("values", "problem"), [([1], "missing"), ([1, 2, 3], "extra")])
+def test_a_list_of_another_length_stays_whole(values, problem):
+    module = fx.symbolic_trace(lambda x, y: x + y)
+    kept = list(values)
+    with pytest.raises(RuntimeError, match=f"{problem} arguments.* 2 placeholders"):
+        fx.Interpreter(module).boxed_run(values)
+    assert values == kept

@@ -130,6 +130,15 @@ def test_constants_are_computed_once():
     assert plain.const_subgraph_module is None and plain(X).equal(module(X))
 
 
+def test_a_folded_constant_says_what_its_node_said():
+    module = fx.symbolic_trace(Constant())
+    for node in module.graph.nodes:
+        node.meta["name"] = node.name
+    folded = folding.split_const_subgraphs(module, lambda node: node.name == "sub")
+    (kept,) = folded.graph.find_nodes(op="get_attr", target="_FX_CONST_FOLDED_ATTRS")
+    assert kept.meta["name"] == "add"
+
+
 def test_norms_go_into_the_layers_before_them():
     module = modules.Sequential(
         modules.Linear(4, 3), modules.BatchNorm1d(3), modules.Dropout(), modules.ReLU()
