@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
-from dispatch.kernels.composite.matrix.einsum import multiply_sum
+from dispatch.kernels.composite.matrix.pairwise import multiply_sum
 from dispatch.kernels.meta import rules
 
 __all__ = ["saturate_weight_to_fp16", "trilinear"]
