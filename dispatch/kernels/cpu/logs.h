@@ -275,18 +275,22 @@ INLINE double FN(sine_of_turn)(double x)
 }
 INLINE double FN(cosine_of_turn)(double x) { return FN(sine_of_turn)(0.5 - fabs(x)); }
 
-/* The logarithm of the gamma function: Stirling's series from 8 on, a product leads there. Computed in double. */
-INLINE double FN(log_gamma_of_positive)(double y)
+/* The logarithm of the gamma function: Stirling's series from 8 on, a product leads there; below 0 the reflection. Computed in
+   double, to within so many units of 1: near its zeros below 0 that is right for a float alone. */
+INLINE double FN(log_gamma_f64)(double x)
 {
-    double z = y < 8 ? y + 8 : y, product, square, result;
+    double y = x > 0 ? x : 1 - x, z = y < 8 ? y + 8 : y, r = x - rint(x), product, square, series, rest, result;
     product = y * (y + 1) * (y + 2) * (y + 3) * ((y + 4) * (y + 5) * (y + 6) * (y + 7));
     product = y < 8 ? product : 1;
     square = 1 / (z * z);
-    result = (z - 0.5) * FN(log_f64)(z) - z + 0.918938533204672741780329736406
+    series = (z - 0.5) * FN(log_f64)(z) - z + 0.918938533204672741780329736406
            + (8.333333333333333e-2 + square * (-2.777777777777778e-3 + square * (7.936507936507937e-4 + square
-              * (-5.952380952380952e-4 + square * (8.417508417508418e-4 - square * 1.917526917526918e-3))))) / z
-           - FN(log_f64)(product);
-    return y == INFINITY ? y : result;
+              * (-5.952380952380952e-4 + square * (8.417508417508418e-4 - square * 1.917526917526918e-3))))) / z;
+    rest = FN(log_f64)(x > 0 ? product : fabs(FN(sine_of_turn)(r)) / product);
+    result = x > 0 ? series - rest : 1.14472988584940017414 - rest - series;
+    result = x == 1 || x == 2 ? 0 : result;
+    result = x <= 0 && r == 0 ? INFINITY : result;
+    return fabs(x) == INFINITY ? INFINITY : result;
 }
 /* Its derivative, in the same way; below 0 the reflection. */
 INLINE double FN(digamma_f64)(double x)

@@ -137,15 +137,19 @@ def unfold_backward(
             f"expected windows of {size} among {input_sizes[dim]} elements of dimension {dim}, "
             f"got {list(grad_in.shape)}"
         )
-    if grad_in.shape[dim] <= size:  # by windows or by places in them, whichever are fewer
+    windows = grad_in.shape[dim]
+    if windows <= -(-size // step):  # by windows or by pieces of them that do not overlap, whichever are fewer
         rows = _aten.movedim.int(result, dim, -1)
-        for i in range(grad_in.shape[dim]):
+        for i in range(windows):
             part = _aten.slice.Tensor(rows, -1, i * step, i * step + size)
             _aten.add_.Tensor(part, _aten.select.int(grad_in, dim, i))
-    else:
-        for i in range(size - 1, -1, -1):  # so that an element's windows are added in their order
-            part = _aten.slice.Tensor(result, dim, i, i + reach, step)
-            _aten.add_.Tensor(part, _aten.select.int(grad_in, -1, i))
+        return result
+    for start in reversed(range(0, size, step)):  # so that an element's windows are added in their order
+        end = min(start + step, size)
+        part = _aten.slice.Tensor(result, dim, start, (windows - 1) * step + end)
+        _aten.add_.Tensor(
+            _aten.unfold(part, dim, end - start, step), _aten.slice.Tensor(grad_in, -1, start, end)
+        )
     return result
 
 

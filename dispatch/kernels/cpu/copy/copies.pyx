@@ -112,6 +112,9 @@ cdef int copy_values(Tensor out, Tensor src) except -1:
             memmove(data_of(out, size), data_of(src, size), out.c_numel * size)
             return 0
         return move_block(out, src, out.c_numel * size)
+    run = dispatch_conjugator(src.c_dtype) if differ == KS_Conjugate & ~<uint64_t>0xFFFF and out.c_dtype == src.c_dtype else NULL
+    if run != NULL and not memory_meets(out, src):
+        return move_values(out, src, run)
     if differ or memory_meets(out, src):
         out, src = steady(out), steady(src)
         src = plain_copy(src, differ)

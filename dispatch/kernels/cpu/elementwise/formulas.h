@@ -228,11 +228,11 @@ INLINE T FN(muladd)(T a, T b, T c) { return FN(muladd_of)(a, b, c); }
 
 #include "exponentials.h"
 
-/* Of positive numbers; the others take their time. */
+/* Doubles that are not positive take their time. */
 INLINE T FN(lgamma_near)(T x, int *far)
 {
-    *far |= !(x > 0);
-    return (T)FN(log_gamma_of_positive)((double)x);
+    *far |= !IS_FLOAT && !(x > 0);
+    return (T)FN(log_gamma_f64)((double)x);
 }
 INLINE T FN(digamma)(T x) { return (T)FN(digamma_f64)((double)x); }
 /* The root of the squares' sum; infinity if one of them is. */

@@ -86,6 +86,15 @@ def test_conjugate_and_negative_bits_are_worked_out_together() -> None:
     assert x.conj().to(dispatch.complex128).tolist() == [1 - 2j, 3 + 4j]
 
 
+@pytest.mark.parametrize("dtype", [dispatch.complex32, dispatch.complex64, dispatch.complex128])
+@pytest.mark.parametrize("step", [1, 2])
+def test_conjugates_are_copied_where_they_lie(dtype: dispatch.dtype, step: int) -> None:
+    parts = dispatch.arange(280.0).view(140, 2)
+    x = dispatch.view_as_complex(parts).to(dtype)[::step]
+    found = dispatch.view_as_real(x.conj().resolve_conj().to(dispatch.complex64))
+    assert found.tolist() == (parts[::step] * dispatch.tensor([1.0, -1.0])).tolist()
+
+
 @pytest.mark.parametrize("n", [2, 3, 4, 7, 8, 16, 32, 64])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_short_rows_that_overlap_or_have_gaps_between_them(dtype: str, n: int) -> None:

@@ -123,6 +123,12 @@ def test_function_of_what_is_infinite(name: str, kind: type) -> None:
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_lgamma_has_its_poles_and_roots(kind: type) -> None:
+    values = np.array([0.0, -0.0, -1.0, -2.0, -1e30, 1.0, 2.0], dtype=kind)
+    assert aten.lgamma(dispatch.from_numpy(values)).tolist() == [math.inf] * 5 + [0.0] * 2
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
 @pytest.mark.parametrize("name", sorted(TWO))
 def test_function_of_two_numbers(name: str, kind: type) -> None:
     ours, exact = TWO[name]
