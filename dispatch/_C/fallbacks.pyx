@@ -599,9 +599,9 @@ cdef int mark_output(OperatorEntry e, Tensor t, object node) except -1:
 
 # These read or carry the bit themselves.
 cdef frozenset bit_aware = frozenset("aten::" + n for n in (
-    "copy_", "clone", "_conj", "conj", "_conj_physical", "conj_physical", "conj_physical_", "resolve_conj", "resolve_neg",
-    "_neg_view", "empty_like", "zeros_like", "ones_like", "full_like", "rand_like", "randn_like", "new_empty",
-    "new_empty_strided", "new_zeros", "new_ones", "new_full", "zero_", "fill_", "_to_copy", "view_as_real", "is_same_size"))
+    "copy_", "clone", "_conj", "conj", "resolve_conj", "resolve_neg", "_neg_view", "empty_like", "zeros_like", "ones_like",
+    "full_like", "rand_like", "randn_like", "new_empty", "new_empty_strided", "new_zeros", "new_ones", "new_full", "zero_",
+    "fill_", "_to_copy", "view_as_real", "is_same_size"))
 
 
 cdef PyObject* call_math_bit(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
@@ -651,17 +651,20 @@ cdef int write_back(object original, object stand_in) except -1:
     if isinstance(original, list):
         for t, plain in zip(<list>original, <list>stand_in):
             if t is not plain:
-                t.copy_(plain)
-    else:
-        original.copy_(stand_in)
+                write_back(t, plain)
+        return 0
+    if original.shape != stand_in.shape:
+        original.resize_(stand_in.shape)        # an out that did not fit: the call warned of it
+    original.copy_(stand_in)
     return 0
 
 
 cdef object plain_values(object value, uint64_t bit):
     if isinstance(value, Tensor):
-        if (<Tensor>value).c_keys & bit:
-            return value.clone().resolve_conj().resolve_neg()
-        return value
+        if not (<Tensor>value).c_keys & bit:
+            return value
+        copy = value.clone()            # a handler's may keep the bits
+        return copy.resolve_conj().resolve_neg() if copy.is_conj() or copy.is_neg() else copy
     if isinstance(value, list) and any([isinstance(t, Tensor) and (<Tensor>t).c_keys & bit for t in value]):
         return [plain_values(t, bit) for t in value]
     return value

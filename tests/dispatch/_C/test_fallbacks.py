@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import textwrap
+import warnings
 
 import pytest
 
@@ -475,6 +476,32 @@ def test_resolving_and_cloning_materialise():
         assert not r.is_conj() and r.tolist() == [1 - 2j, 3 + 1j]
     plain = dispatch.ones(2)
     assert A.resolve_conj.default(plain) is plain
+
+
+@pytest.mark.parametrize("name", ["conj_physical", "_conj_physical", "conj_physical_"])
+@pytest.mark.parametrize("kind", ["conjugated", "negated", "both"])
+def test_physical_conjugates_of_tensors_with_bits(name, kind):
+    plain = dispatch.tensor([1 + 2j, 3 - 1j])
+    x = plain.clone() if kind == "negated" else A._conj.default(dispatch.tensor([1 - 2j, 3 + 1j]))
+    x = x if kind == "conjugated" else A._neg_view.default(A._neg_view.default(x).clone())
+    assert x.tolist() == plain.tolist()
+    r = getattr(A, name).default(x)
+    assert r.tolist() == [1 - 2j, 3 + 1j]
+    assert (r is x) == name.endswith("_")
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 5])
+def test_outputs_with_bits_are_resized_and_hold_the_values(size):
+    negated = A._neg_view.default(dispatch.zeros(size))
+    conjugated = A._conj.default(dispatch.zeros(size, dtype=dispatch.complex64))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert A.add.out(dispatch.ones(2), 1, out=negated) is negated
+        A.amax.out(dispatch.ones(2), [0], out=(empty := A._neg_view.default(dispatch.zeros(0))))
+        dispatch.fft.ifft(dispatch.tensor([1.0, 3.0]), out=conjugated)
+    assert negated.is_neg() and negated.tolist() == [2.0, 2.0]
+    assert empty.shape == () and empty.item() == 1.0
+    assert conjugated.is_conj() and conjugated.tolist() == [2, -1]
 
 
 def test_negative_bit():

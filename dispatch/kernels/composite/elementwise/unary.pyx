@@ -3,17 +3,24 @@
 Called by the dispatcher; what they call goes through the dispatcher again, so modes and subclasses
 see the same calls as in PyTorch, in the same order.
 """
+from libc.stdint cimport uint64_t
+
 from dispatch._C.dtypes cimport (
     MF_preserve, ST_bool, get_dtype, get_memory_format, is_complex_code, is_integral_code,
 )
 from dispatch._C.errors cimport refused
+from dispatch._C.keys cimport KS_Conjugate
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.composite.callee cimport Callee, callee
 
 cdef Callee ABS = callee("abs")
 cdef Callee ABS_OUT = callee("abs", "out")
 cdef Callee AND_ = callee("bitwise_and_", "Tensor")
+cdef Callee CLONE = callee("clone")
+cdef Callee CONJ = callee("conj")
 cdef Callee CONJ_PHYSICAL = callee("_conj_physical")
+cdef Callee CONJ_PHYSICAL_OUT = callee("conj_physical", "out")
+cdef Callee EMPTY_LIKE = callee("empty_like")
 cdef Callee EQ = callee("eq", "Tensor")
 cdef Callee MUL = callee("mul", "Tensor")
 cdef Callee NE = callee("ne", "Scalar")
@@ -33,6 +40,13 @@ cdef object abs_(Tensor self):
 
 cdef object conj_physical(Tensor self):
     return CONJ_PHYSICAL.call((self,)) if is_complex_code(self.c_dtype) else self
+
+
+cdef object _conj_physical(Tensor self):
+    """Not handed to the conjugate key's fallback: what that works out first would be conjugated twice."""
+    if self.c_keys & KS_Conjugate & ~<uint64_t>0xFFFF:
+        return CLONE.call((CONJ.call((self,)), None))
+    return CONJ_PHYSICAL_OUT.call((self, EMPTY_LIKE.call((self, None, None, None, None, None))))
 
 
 cdef object is_finite_real(object self):

@@ -143,7 +143,7 @@ def max_pool1d(
 ) -> Tensor:
     if is_eager(self) and self.device.type == "cpu" and not self.dtype.is_floating_point:
         raise refused(f"no CPU kernel for {self.dtype}", NotImplementedError)
-    if is_plain(self) and self.device.type == "cpu" and not ceil_mode:
+    if is_plain(self) and self.device.type == "cpu" and not (ceil_mode or self.is_neg()):
         # nobody asks where the largest are
         step = stride or kernel_size
         check_line(self, kernel_size=kernel_size, stride=step, padding=padding, dilation=dilation)

@@ -283,6 +283,8 @@ def test_maxima_of_lines_alone_are_those_with_indices(stride, dilation):
     want = aten.max_pool1d_with_indices(x, [4], [stride], [0], [dilation])[0]
     found = aten.max_pool1d(x, [4], [stride], [0], [dilation])
     assert np.array_equal(found.numpy(), want.numpy(), equal_nan=True)
+    negated = aten.max_pool1d(dispatch._neg_view(x.neg()), [4], [stride], [0], [dilation])
+    assert np.array_equal(negated.numpy(), want.numpy(), equal_nan=True)
     with pytest.raises(RuntimeError):
         aten.max_pool1d(x, [41])
 
