@@ -20,7 +20,6 @@ __all__ = [
     "binary_cross_entropy_with_logits",
     "cosine_embedding_loss",
     "cosine_similarity",
-    "cross_entropy_loss",
     "dist",
     "hinge_embedding_loss",
     "kl_div",
@@ -28,9 +27,8 @@ __all__ = [
     "margin_ranking_loss",
     "multilabel_margin_loss",
     "multilabel_margin_loss_out",
-    "nll_loss",
-    "nll_loss2d",
-    "nll_loss_nd",
+    "nll_loss2d_out",
+    "nll_loss_out",
     "norm",
     "norm_dtype",
     "pairwise_distance",
@@ -256,11 +254,11 @@ def multilabel_margin_loss_out(
     return out
 
 
-# ---- classes -----------------------------------------------------------------------------------
+# ---- classes: `classes` has the others ---------------------------------------------------------
 
 
 def _of_classes(forward: Any) -> Callable[..., Tensor]:
-    """The first result of `forward`, or the one that is given, for both variants."""
+    """The first result of `forward`, into the one that is given."""
 
     def kernel(
         self: Tensor,
@@ -269,128 +267,14 @@ def _of_classes(forward: Any) -> Callable[..., Tensor]:
         reduction: int = _MEAN,
         ignore_index: int = -100,
         *,
-        out: Tensor | None = None,
+        out: Tensor,
     ) -> Tensor:
-        given = self, target, weight, reduction, ignore_index
-        if out is None:
-            losses: Tensor = forward.default(*given)[0]
-            return losses
         total = _aten.empty([], dtype=self.dtype, device=self.device)
-        forward.output(*given, output=out, total_weight=total)
+        forward(self, target, weight, reduction, ignore_index, output=out, total_weight=total)
         return out
 
     return kernel
 
 
-# Minus the value of the class that the target names; of images, classes in the second dimension.
-nll_loss = _of_classes(_aten.nll_loss_forward)
-nll_loss2d = _of_classes(_aten.nll_loss2d_forward)
-
-
-def nll_loss_nd(
-    self: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    reduction: int = _MEAN,
-    ignore_index: int = -100,
-) -> Tensor:
-    """The same with classes in the second of more dimensions: made pictures of one row."""
-    if self.ndim < 1:
-        raise refused("expected self to have at least one dimension", ValueError)
-    if self.ndim != 1 and self.shape[0] != target.shape[0]:
-        raise refused(
-            f"expected one batch size, got {list(self.shape)} and {list(target.shape)}", ValueError
-        )
-    if self.ndim <= 2:
-        return _aten.nll_loss(self, target, weight, reduction, ignore_index)
-    if self.ndim == 4:
-        return _aten.nll_loss2d(self, target, weight, reduction, ignore_index)
-    if tuple(target.shape[1:]) != tuple(self.shape[2:]):
-        raise refused(
-            f"target of shape {list(target.shape)} does not fit self of shape {list(self.shape)}"
-        )
-    self, made = _aten.contiguous(self), _aten.contiguous(target)
-    flat = [1, -1] if self.numel() > 0 else [0, 0]
-    pictures = _aten.view(self, [*self.shape[:2], *flat])
-    made = _aten.view(made, [made.shape[0], *flat])
-    loss = _aten.nll_loss2d(pictures, made, weight, reduction, ignore_index)
-    return loss if reduction else _aten.view(loss, list(target.shape))
-
-
-def cross_entropy_loss(
-    self: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    reduction: int = _MEAN,
-    ignore_index: int = -100,
-    label_smoothing: float = 0.0,
-) -> Tensor:
-    """`nll_loss` of the logarithm of the softmax; the target names classes, or is probabilities."""
-    dim = 0 if self.ndim == 1 else 1
-    if list(self.shape) == list(target.shape):       # lists of other lengths ask about no size
-        if not target.dtype.is_floating_point:
-            raise refused("probabilities must be floating")
-        if ignore_index >= 0:
-            raise refused("ignore_index is for class indices")
-        return _of_probabilities(self, target, weight, reduction, label_smoothing, dim)
-    if not 0.0 <= label_smoothing <= 1.0:
-        raise refused(f"label_smoothing {label_smoothing} is not in [0, 1]")
-    logs = _aten.log_softmax.int(self, dim)
-    loss = _aten.nll_loss_nd(logs, target, weight, reduction, ignore_index)
-    if label_smoothing == 0.0:
-        return loss
-    return _smoothed(logs, target, weight, reduction, ignore_index, label_smoothing, loss, dim)
-
-
-def _weights_along(weight: Tensor, logs: Tensor) -> Tensor:
-    if logs.ndim == 1:
-        return weight
-    return _aten.view(weight, [1, weight.shape[0]] + [1] * (logs.ndim - 2))
-
-
-def _of_probabilities(
-    self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, smoothing: float, dim: int
-) -> Tensor:
-    logs = _aten.log_softmax.int(self, dim)
-    classes = self.shape[dim]
-    if smoothing > 0.0:
-        target = _aten.add.Scalar(_aten.mul.Scalar(target, 1 - smoothing), smoothing / classes)
-    along = None if weight is None else _weights_along(weight, self)
-    product = _aten.mul.Tensor(logs, target)
-    if along is not None:
-        product = _aten.mul.Tensor(product, along)
-    if reduction == 0:
-        return _aten.neg(_aten.sum.dim_IntList(product, [dim]))
-    total = _aten.neg(_aten.sum(product))
-    if reduction == _SUM:
-        return total
-    return _aten.div.Scalar(total, self.numel() // classes if classes else 1)
-
-
-def _smoothed(
-    logs: Tensor,
-    target: Tensor,
-    weight: Tensor | None,
-    reduction: int,
-    ignore_index: int,
-    smoothing: float,
-    loss: Tensor,
-    dim: int,
-) -> Tensor:
-    weighted = logs if weight is None else _aten.mul.Tensor(logs, _weights_along(weight, logs))
-    smooth = _aten.neg(_aten.sum.dim_IntList(weighted, [dim]))
-    ignored = _aten.eq.Scalar(target, ignore_index)
-    _aten.masked_fill_.Scalar(smooth, ignored, 0.0)
-    if reduction == _MEAN:
-        if weight is None:
-            count = _aten.sum(_aten.bitwise_not(ignored))
-        else:
-            safe = _aten.masked_fill.Scalar(target, ignored, 0)
-            chosen = _aten.gather(weight, 0, _aten.reshape(safe, [-1]))
-            count = _aten.sum(_aten.masked_fill.Scalar(chosen, _aten.reshape(ignored, [-1]), 0.0))
-        smooth = _aten.div.Tensor(_aten.sum(smooth), count)
-    elif reduction == _SUM:
-        smooth = _aten.sum(smooth)
-    share = smoothing / logs.shape[dim]
-    scaled = _aten.mul.Scalar(smooth, share)
-    return _aten.add.Tensor(_aten.mul.Scalar(loss, 1 - smoothing), scaled)
+nll_loss_out = _of_classes(_aten.nll_loss_forward.output)
+nll_loss2d_out = _of_classes(_aten.nll_loss2d_forward.output)
