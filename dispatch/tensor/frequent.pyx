@@ -5,7 +5,7 @@
 from cpython.object cimport PyObject
 
 from dispatch._C.dtypes cimport (
-    DEV_CPU, ST_bool, ST_float32, ST_float64, ST_int32, ST_int64, device, device_of, dtype,
+    DEV_CPU, ST_bool, ST_float32, ST_float64, ST_int32, ST_int64, device, device_of, dtype, memory_format,
 )
 from dispatch._C.keys cimport KS_Conjugate, KS_Negative
 from dispatch._C.python_api cimport PyDict_GetItem_, PyObject_GetDictPtr_, PyObject_Vectorcall_
@@ -104,7 +104,9 @@ cdef tuple to_arguments(tuple args, dict kwargs):
             wanted = rest.pop("dtype", None)
     unknown = [name for name in rest if name not in FLAGS and name != "memory_format"]
     flags = given + [rest[name] for name in FLAGS if name in rest]
-    if len(given) > 2 or unknown or any([not isinstance(flag, bool) for flag in flags]):
+    order = rest.get("memory_format")
+    if (len(given) > 2 or unknown or any([not isinstance(flag, bool) for flag in flags])
+            or not (wanted is None or is_dtype(wanted)) or not (order is None or isinstance(order, memory_format))):
         raise TypeError(f"to: expected a dtype, device or tensor, got {args!r} {unknown}")
     rest.update(zip(FLAGS, given))
     if target is not None and not isinstance(target, (Tensor, device)):
@@ -115,7 +117,7 @@ cdef tuple to_arguments(tuple args, dict kwargs):
 
 
 cdef bint is_dtype(object value):
-    return isinstance(value, dtype) or value is float or value in (int, bool, complex)
+    return isinstance(value, dtype) or value is float or value is int or value is bool or value is complex
 
 
 def dtype_method(str name not None, wanted):

@@ -26,6 +26,7 @@ __all__ = ["print_as_wrapper", "set_printoptions", "tensor_text"]
 
 
 _aten = ops.aten
+_MOST_DIMS = 64  # of an array
 
 
 @dataclass
@@ -104,7 +105,7 @@ def _text(self: Tensor, prefix: str, contents: str | None) -> str:
     if contents is not None:
         without_values = _is_fake(self) or self.device.type == "meta"
         return _joined(prefix, contents, _suffixes(self, without_values))
-    values = _values_of(self)
+    values = _values_of(self) if self.ndim <= _MOST_DIMS else None
     suffixes = _suffixes(self, values is None)
     for maker, is_wrapper, value_of in _wrappers:
         if is_wrapper(self) and self.device.type != "meta":

@@ -51,6 +51,12 @@ def test_to_refuses_what_is_no_target(args: tuple) -> None:
         dispatch.zeros(2).to(*args)
 
 
+@pytest.mark.parametrize("kwargs", [{"dtype": "int8"}, {"dtype": []}, {"memory_format": 1}])
+def test_to_refuses_what_is_no_dtype_and_no_format(kwargs: dict) -> None:
+    with pytest.raises(TypeError, match="expected a dtype, device or tensor"):
+        dispatch.zeros(2).to(**kwargs)
+
+
 def test_conversion_methods_and_type_names() -> None:
     base = dispatch.zeros(2)
     assert base.double().dtype == dispatch.float64 and base.long().dtype == dispatch.int64

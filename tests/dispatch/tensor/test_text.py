@@ -146,3 +146,9 @@ def test_values_of_a_class_are_its_memory_where_handlers_are_off() -> None:
     assert repr(held) == "Negated([[-1., -2.]])"
     with dispatch._C._DisableTorchDispatch():
         assert repr(held) == "Negated([[1., 2.]])"
+
+
+def test_more_dimensions_than_an_array_has_are_shown_without_values():
+    many = dispatch.ones(1).as_strided([1] * 65, [0] * 65)
+    text = " ".join(repr(many).split())
+    assert text == f"tensor(..., size={(1,) * 65})"
