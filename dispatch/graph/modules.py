@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from dispatch.graph.notes import Frame, frames_of, innermost, text_of
 from dispatch.graph.program import NodeNotes
 
-__all__ = ["ModuleTree", "Place", "WeightFact", "place_of_notes"]
+__all__ = ["ModuleTree", "Place", "WeightFact", "place_of_notes", "stack_entries"]
 
 Json = dict[str, Any]
 _REPEATED = re.compile(r"@\d+$")
@@ -65,15 +65,21 @@ def place_of_notes(notes: NodeNotes) -> Place:
     return Place(tuple(modules), _line(frames))
 
 
-def _stack(text: str) -> list[tuple[str, str]]:
-    """`key,path,type;...`: (path, type) of each module."""
-    found = []
+def stack_entries(text: str) -> Iterator[list[str]]:
+    """`key,path,type;...`: key, path and type of each module."""
     for entry in text.split(";")[:_MAX_DEPTH]:
         parts = list(_split(entry))
-        if len(parts) == 3 and parts[0] != _OF_CHECKS:
-            path = _LOCAL.sub("", _REPEATED.sub("", parts[1]))
-            found.append((path, parts[2]))
-    return found
+        if len(parts) == 3:
+            yield parts
+
+
+def _stack(text: str) -> list[tuple[str, str]]:
+    """(path, type) of each module."""
+    return [
+        (_LOCAL.sub("", _REPEATED.sub("", path)), kind)
+        for key, path, kind in stack_entries(text)
+        if key != _OF_CHECKS
+    ]
 
 
 def _split(entry: str) -> Iterator[str]:

@@ -391,6 +391,8 @@ class ModuleCallSignature(NamedTuple):
     in_spec: str
     out_spec: str
     forward_arg_names: tuple[str, ...] | None = None
+    inputs: tuple[Argument, ...] = ()
+    outputs: tuple[Argument, ...] = ()
 
 
 class ModuleCallEntry(NamedTuple):
@@ -419,6 +421,7 @@ class ExportedProgram(NamedTuple):
     range_constraints: dict[str, RangeConstraint]
     schema_version: SchemaVersion
     torch_version: str = "<=2.4"
+    verifiers: tuple[str, ...] = ()
 
 
 class PayloadMeta(NamedTuple):

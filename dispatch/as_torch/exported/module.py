@@ -81,6 +81,8 @@ class ExportedModule(fx.GraphModule):
         """The source of the graph as Python."""
         return self._graph.python_code(root_module="self").src
 
+    _code = code
+
     def _as_plain(self) -> fx.GraphModule:
         """A graph module like others, whose code computes."""
         return fx.GraphModule(self, copy.deepcopy(self._graph))

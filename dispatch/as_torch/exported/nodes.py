@@ -6,7 +6,6 @@ is a copy: what changes it does not change the program.
 
 import math
 import operator
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -17,9 +16,9 @@ from dispatch.as_torch.fx.code import _PyTreeCodeGen, _PyTreeInfo
 from dispatch.as_torch.nn.modules.module import Module
 from dispatch.graph import GraphModule
 from dispatch.graph.cases import new_symbols
-from dispatch.graph.expr import hint_of, symbols_in
+from dispatch.graph.expr import symbolic_value, symbols_in
 from dispatch.graph.fakes import fake_tensor, in_symbols
-from dispatch.graph.modules import place_of_notes
+from dispatch.graph.modules import stack_entries
 from dispatch.graph.notes import text_of
 from dispatch.graph.plan import Const, DeviceConst, Items, Plan, Slot
 from dispatch.graph.program import Graph as Records
@@ -52,6 +51,14 @@ class _Values:
         try:
             with self.mode:
                 return fake_tensor(in_symbols(spec, meta, self.symbols), None)
+        except LookupError:
+            return None
+
+    def number(self, number: Any) -> Any:
+        """A number or a symbolic one; None where an expression is not known here."""
+        self._know(number)
+        try:
+            return symbolic_value(number, self.symbols.numbers)
         except LookupError:
             return None
 
@@ -93,7 +100,7 @@ class _Maker:
         for table in ("sym_int_values", "sym_float_values", "sym_bool_values"):
             number = getattr(self.records, table).get(name)
             if number is not None:
-                node.meta["val"] = hint_of(number)
+                node.meta["val"] = self.values.number(number)
 
     def _given(self, ref: Any) -> Any:
         if isinstance(ref, Slot):
@@ -172,28 +179,33 @@ def unlifted(program: GraphModule) -> Graph:
     to them as calls instead of outputs; code made of it nests arguments and results as the exported
     module did."""
     graph = graph_of(program)
+    if program.program.verifiers[:1] != ("TRAINING",):
+        graph.eliminate_dead_code()
     nodes = [node for node in graph.nodes if node.op == "placeholder"]
     for i, binding in enumerate(program.signature.bindings):
         if binding.is_weight:
             with graph.inserting_before(nodes[i]):
-                found = graph.create_node("get_attr", binding.target, name=nodes[i].name)
+                found = graph.create_node("get_attr", binding.target)
             found.meta = nodes[i].meta
             nodes[i].replace_all_uses_with(found)
             graph.erase_node(nodes[i])
             nodes[i] = found
     last = graph.output_node()
     (results,) = last.args
+    copies: dict[Node, Node] = {}
     with graph.inserting_before(last):
         for mutation in program.signature.mutations:
             written = (nodes[mutation.input_slot], results[mutation.output])
-            graph.call_function(dispatch.ops.aten.copy_.default, written)
-    last.args = (tuple(results[i] for i in program.signature.user_outputs),)
+            copies[written[1]] = graph.call_function(dispatch.ops.aten.copy_.default, written)
+    given_back = (results[i] for i in program.signature.user_outputs)
+    last.args = (tuple(copies.get(r, r) if isinstance(r, Node) else r for r in given_back),)
     call = next((e.signature for e in program.program.graph_module.module_call_graph), None)
     if call is not None and call.in_spec:
         given, result = map(dispatch.pytree.treespec_loads, (call.in_spec, call.out_spec))
         positional, named = given.children()
-        names = [f"arg{i}" for i in range(positional.num_children)]
-        info = _PyTreeInfo([*names, *map(str, named.context or ())], given, result)
+        names = [f"arg_{i}" for i in range(positional.num_children)]
+        names += map(str, named.context or ())
+        info = _PyTreeInfo(list(call.forward_arg_names or names), given, result)
         graph.set_codegen(_PyTreeCodeGen(info))
     return graph
 
@@ -212,9 +224,10 @@ def module_of(graph: Graph) -> Whole:
 
 def _notes(notes: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    modules = place_of_notes(notes).modules
-    if modules:
-        found["nn_module_stack"] = OrderedDict((path, (path, kind)) for path, kind, _ in modules)
+    stack = text_of(notes.nn_module_stack)
+    if stack:
+        entries = stack_entries(stack)
+        found["nn_module_stack"] = {key: (path, kind) for key, path, kind in entries}
     trace = text_of(notes.stack_trace)
     if trace:
         found["stack_trace"] = trace

@@ -6,6 +6,7 @@ made and transformed where PyTorch is: methods for that say so.
 
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NoReturn
 
@@ -16,7 +17,7 @@ from dispatch.as_torch.exported.module import ExportedModule, weights_of
 from dispatch.as_torch.exported.nodes import graph_of, module_of
 from dispatch.graph import GraphModule as Program, load as read
 
-__all__ = ["CallSpec", "ExportedProgram", "load"]
+__all__ = ["CallSpec", "ExportedProgram", "ModuleCallEntry", "ModuleCallSignature", "load"]
 
 
 def load(
@@ -35,6 +36,38 @@ def load(
     if extra_files or expected_opset_version:
         raise NotImplementedError("torch.export.load: extra_files and opset versions are not read")
     return ExportedProgram(read(f))
+
+
+@dataclass
+class ModuleCallSignature:
+    """How a module is called: the nodes it takes and gives, and how they are nested."""
+
+    inputs: list[Any]
+    outputs: list[Any]
+    in_spec: Any
+    out_spec: Any
+    forward_arg_names: list[str] | None = None
+
+
+@dataclass
+class ModuleCallEntry:
+    """A module by its name, and how it is called if that was kept."""
+
+    fqn: str
+    signature: ModuleCallSignature | None = None
+
+
+def _call_signature(call: Any) -> ModuleCallSignature | None:
+    if call is None:
+        return None
+    names = call.forward_arg_names
+    return ModuleCallSignature(
+        [signature.argument(given) for given in call.inputs],
+        [signature.argument(given) for given in call.outputs],
+        pytree.treespec_loads(call.in_spec) if call.in_spec else None,
+        pytree.treespec_loads(call.out_spec) if call.out_spec else None,
+        None if names is None else list(names),
+    )
 
 
 class CallSpec:
@@ -91,18 +124,17 @@ class ExportedProgram:
         """The graph, with weights as inputs; the program does not change with it."""
         return self.graph_module.graph
 
-    @property
-    def module_call_graph(self) -> tuple[Any, ...]:
+    @cached_property
+    def module_call_graph(self) -> list[ModuleCallEntry]:
         """How each module that was kept is called; the first is the whole program."""
-        return self._loaded.program.graph_module.module_call_graph
+        entries = self._loaded.program.graph_module.module_call_graph
+        return [ModuleCallEntry(e.fqn, _call_signature(e.signature)) for e in entries]
 
     @property
     def call_spec(self) -> CallSpec:
         """How arguments and results are nested."""
         call = next((e.signature for e in self.module_call_graph), None)
-        if call is None or not call.in_spec:
-            return CallSpec(None, None)
-        return CallSpec(pytree.treespec_loads(call.in_spec), pytree.treespec_loads(call.out_spec))
+        return CallSpec(None, None) if call is None else CallSpec(call.in_spec, call.out_spec)
 
     @property
     def range_constraints(self) -> dict[Any, symbolic.ValueRanges]:
@@ -117,8 +149,8 @@ class ExportedProgram:
 
     @property
     def dialect(self) -> str:
-        """Which operators the program is written with."""
-        return "TRAINING"
+        """Which operators the program is written with, as its exporter checked."""
+        return next(iter(self._loaded.program.verifiers), "TRAINING")
 
     def named_parameters(self) -> Iterator[tuple[str, Any]]:
         """(name, parameter) of each."""
@@ -144,20 +176,26 @@ class ExportedProgram:
         """A module that computes the program; its tensors are those of `state_dict`."""
         return ExportedModule(self._loaded, self._weights)
 
+    def validate(self) -> None:
+        """RuntimeError unless the graph is well formed: what a file says was checked when read."""
+        self.graph.lint()
+
     def print_readable(self, print_output: bool = True) -> str:
         """The graph as Python-like code, printed too unless told otherwise."""
         return self._loaded.print_readable(print_output)
 
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """RuntimeError: `module()` is what is called."""
-        raise RuntimeError("an ExportedProgram is not called: `program.module()` is")
+        """RuntimeError: what is called is `module()`."""
+        raise RuntimeError(
+            "Unable to call ExportedProgram directly: use `exported_program.module()` instead"
+        )
 
     def run_decompositions(self, *args: Any, **kwargs: Any) -> NoReturn:
         """RuntimeError: programs are transformed where PyTorch is."""
         raise RuntimeError("run_decompositions: exported programs are read here, not transformed")
 
     def __str__(self) -> str:
-        code = self.print_readable(print_output=False).replace("\n", "\n    ")
+        code = self.graph_module.print_readable(print_output=False).replace("\n", "\n    ")
         specs = str(self.graph_signature).replace("\n", "\n    ")
         ranges = self.range_constraints
         return (

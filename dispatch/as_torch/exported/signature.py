@@ -216,6 +216,11 @@ class ExportGraphSignature:
         return
 
     @property
+    def assertion_dep_token(self) -> None:
+        """None: programs of today have no such token."""
+        return
+
+    @property
     def input_tokens(self) -> tuple[str, ...]:
         """Names of the tokens taken."""
         return tuple(s.arg.name for s in self.input_specs if s.kind is InputKind.TOKEN)
@@ -224,6 +229,12 @@ class ExportGraphSignature:
     def output_tokens(self) -> tuple[str, ...]:
         """Names of the tokens given."""
         return tuple(s.arg.name for s in self.output_specs if s.kind is OutputKind.TOKEN)
+
+    def replace_all_uses(self, old: str, new: str) -> None:
+        """Give a node another name wherever it is an input or an output."""
+        for spec in (*self.output_specs, *self.input_specs):
+            if not isinstance(spec.arg, ConstantArgument) and spec.arg.name == old:
+                spec.arg.name = new
 
     def __str__(self) -> str:
         def lines(specs: Iterable[Any]) -> str:
@@ -259,7 +270,7 @@ _SYMBOLS = {
 }
 
 
-def _argument(given: Any) -> Any:
+def argument(given: Any) -> Any:
     """The record of one argument; those that are tensors only stand without a tag."""
     if not isinstance(given, Argument):
         kind = getattr(given, "class_fqn", None)
@@ -284,7 +295,7 @@ def _input(spec: Any) -> InputSpec:
     target = getattr(value, attribute) if attribute else None
     if kind is InputKind.TOKEN:
         return InputSpec(kind, TokenArgument(value.arg.name), None)
-    return InputSpec(kind, _argument(value.arg), target, getattr(value, "persistent", None))
+    return InputSpec(kind, argument(value.arg), target, getattr(value, "persistent", None))
 
 
 def _output(spec: Any) -> OutputSpec:
@@ -292,7 +303,7 @@ def _output(spec: Any) -> OutputSpec:
     if kind is OutputKind.TOKEN:
         return OutputSpec(kind, TokenArgument(spec.value.arg.name), None)
     target = getattr(spec.value, attribute) if attribute else None
-    return OutputSpec(kind, _argument(spec.value.arg), target)
+    return OutputSpec(kind, argument(spec.value.arg), target)
 
 
 def read(signature: GraphSignature) -> ExportGraphSignature:

@@ -82,7 +82,7 @@ def test_a_module_computes_and_the_program_is_not_called(linear):
     (out,) = module(ones(2, 3))
     assert out.tolist() == [[12.0, 15.0, 18.0, 21.0]] * 2
     assert type(module).__name__ == "GraphModule"
-    with pytest.raises(RuntimeError, match=r"`program\.module\(\)` is"):
+    with pytest.raises(RuntimeError, match=r"use `exported_program\.module\(\)`"):
         linear(ones(2, 3))
 
 
@@ -165,7 +165,8 @@ def test_a_node_has_what_the_file_records(named):
     *_, everything = (n for n in named.graph.nodes if n.name == "all")
     value = everything.meta["val"]
     assert isinstance(value, dispatch.FakeTensor) and value.shape == (2, 3)
-    assert list(everything.meta["nn_module_stack"].values()) == [("", "N.Net"), ("a.b", "N.Block")]
+    stack = {"L__self__": ("", "N.Net"), "L__self___a": ("a.b", "N.Block")}
+    assert everything.meta["nn_module_stack"] == stack
     assert everything.stack_trace.startswith('File "net.py"')
 
 
@@ -221,8 +222,68 @@ def test_an_archive_with_constants_and_its_text():
     assert len(list(program.parameters())) == len(program.graph_signature.parameters)
     assert not program.constants.keys() & program.state_dict.keys()
     text = str(program)
-    assert text.startswith("ExportedProgram:\n    class GraphModule:")
+    assert text.startswith("ExportedProgram:\n    class GraphModule(dispatch.nn.Module):")
     assert text.endswith("Range constraints: {}\n")
+
+
+def test_the_code_of_the_module_names_arguments_and_weights_as_the_exported_one(tmp_path):
+    content = programs.linear()
+    content["verifiers"] = ["ATEN"]
+    call = content["graph_module"]["module_call_graph"][0]["signature"]
+    call |= {"forward_arg_names": ["hidden"], "inputs": [tensor("x")]}
+    call["out_spec"] = json.dumps([1, tree("tuple", [LEAF])])
+    program = written(
+        tmp_path, content, tree("tuple", [tree("tuple", [LEAF]), tree("dict", [], "[]")])
+    )
+    lines = program.module().code.strip().splitlines()
+    assert lines[0] == "def forward(self, hidden):"
+    assert lines[2] == "    w = self.w" and "(x, w)" in lines[3]
+    assert "self.w" in str(program.module()) and program.dialect == "ATEN"
+    (entry,) = program.module_call_graph
+    assert entry.fqn == "" and [a.name for a in entry.signature.inputs] == ["x"]
+    assert entry.signature.in_spec == program.call_spec.in_spec
+    program.validate()
+
+
+@pytest.mark.parametrize(
+    ("dialect", "left"), [("ATEN", ["first"]), ("TRAINING", ["first", "second"])]
+)
+def test_items_that_nobody_uses_stay_in_the_code_of_training_programs(tmp_path, dialect, left):
+    values = {n: meta([2, 3]) for n in ("x", "first", "second")}
+    parts = {"as_tensors": [{"name": "first"}, {"name": "second"}]}
+    split = node(
+        "aten.split.Tensor", [("self", tensor("x")), ("split_size", as_int(1))], [parts], "split"
+    )
+    body = programs.graph(["x"], ["first"], [split], values)
+    content = programs.program(body, [programs.user_input("x")], [programs.user_output("first")])
+    program = written(tmp_path, content | {"verifiers": [dialect]})
+    items = program.module().graph.find_nodes(op="call_function", target=operator.getitem)
+    assert [n.name for n in items] == left
+
+
+def test_what_is_written_back_is_given_back_as_the_written_buffer(tmp_path):
+    values = {n: meta([2]) for n in ("b_c", "sum")}
+    add = node("aten.add.Tensor", [("self", tensor("b_c")), ("other", tensor("b_c"))], ["sum"])
+    body = programs.graph(["b_c"], ["sum", "sum"], [add], values)
+    buffer = {"arg": {"name": "b_c"}, "buffer_name": "c", "persistent": True}
+    written_back = {"buffer_mutation": {"arg": {"name": "sum"}, "buffer_name": "c"}}
+    outputs = [written_back, programs.user_output("sum")]
+    program = written(tmp_path, programs.program(body, [{"buffer": buffer}], outputs))
+    graph = program.module().graph
+    (copy,) = graph.find_nodes(op="call_function", target=ops.aten.copy_.default)
+    assert graph.output_node().args == ((copy,),)
+
+
+def test_a_size_that_a_node_gives_is_a_symbol(tmp_path):
+    program = written(tmp_path, programs.attention())
+    sizes = program.graph.find_nodes(op="call_function", target=ops.aten.sym_size.int)
+    assert sizes and all(isinstance(n.meta["val"], dispatch.SymInt) for n in sizes)
+    assert {str(n.meta["val"]) for n in sizes} == {"b", "s"}
+
+
+def test_a_node_is_renamed_in_the_signature(linear):
+    linear.graph_signature.replace_all_uses("out", "result")
+    assert linear.graph_signature.user_outputs == ("result",)
 
 
 def test_programs_are_transformed_elsewhere(linear):
