@@ -232,9 +232,10 @@ class ExportGraphSignature:
 
     def replace_all_uses(self, old: str, new: str) -> None:
         """Give a node another name wherever it is an input or an output."""
-        for spec in (*self.output_specs, *self.input_specs):
-            if not isinstance(spec.arg, ConstantArgument) and spec.arg.name == old:
-                spec.arg.name = new
+        given = [spec.arg for spec in self.input_specs]
+        for arg in (*given, *(spec.arg for spec in self.output_specs)):
+            if not isinstance(arg, ConstantArgument) and arg.name == old:
+                arg.name = new
 
     def __str__(self) -> str:
         def lines(specs: Iterable[Any]) -> str:
