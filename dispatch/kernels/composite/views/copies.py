@@ -138,13 +138,15 @@ def unfold_backward(
             f"got {list(grad_in.shape)}"
         )
     windows = grad_in.shape[dim]
-    if windows <= -(-size // step):  # by windows or by pieces of them that do not overlap, whichever are fewer
+    # By windows, or by pieces of them that do not overlap, whichever are fewer.
+    if windows <= -(-size // step):
         rows = _aten.movedim.int(result, dim, -1)
         for i in range(windows):
             part = _aten.slice.Tensor(rows, -1, i * step, i * step + size)
             _aten.add_.Tensor(part, _aten.select.int(grad_in, dim, i))
         return result
-    for start in reversed(range(0, size, step)):  # so that an element's windows are added in their order
+    # Backwards, so that an element's windows are added in their order.
+    for start in reversed(range(0, size, step)):
         end = min(start + step, size)
         part = _aten.slice.Tensor(result, dim, start, (windows - 1) * step + end)
         _aten.add_.Tensor(
