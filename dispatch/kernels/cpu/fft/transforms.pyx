@@ -160,6 +160,33 @@ cdef void walk(Lines* w, bint is_double) noexcept nogil:
             return
 
 
+cdef struct Share:               # of the lines, for each thread so many of a dimension
+    Lines* w
+    int dim
+    bint is_double
+
+
+cdef void walk_share(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef Share* s = <Share*>context
+    cdef Lines w = s.w[0]
+    w.from_ += first * w.steps_in[s.dim]
+    w.to += first * w.steps_out[s.dim]
+    w.sizes[s.dim] = end - first
+    walk(&w, s.is_double)
+
+
+cdef void walk_shared(Lines* w, bint is_double) noexcept nogil:
+    cdef Share s
+    cdef int64_t nbytes = max(w.n_in, w.n_out) * (8 if is_double else 4)
+    cdef int d
+    s.w, s.dim, s.is_double = w, 0, is_double
+    for d in range(w.ndim):
+        nbytes *= w.sizes[d]
+        if w.sizes[d] > w.sizes[s.dim]:
+            s.dim = d
+    in_spans(walk_share, &s, w.sizes[s.dim], parts_for(w.sizes[s.dim], 16 * nbytes))
+
+
 # ---- many lines at once ------------------------------------------------------------------------
 
 cdef struct Lanes:
@@ -397,15 +424,16 @@ cdef bint try_long(const Lines* w, bint is_double) noexcept nogil:
 
 cdef void work(Lines* w, bint is_double) noexcept nogil:
     if not try_lanes(w, is_double) and not try_long(w, is_double):
-        walk(w, is_double)
+        walk_shared(w, is_double)
 
 
 cdef int along(Lines* w, Tensor src, Tensor out) except -1:
     cdef bint is_double = out.c_dtype == ST_complex128 or out.c_dtype == ST_float64
     cdef object kept = pinned(out.c_numel, src, out)
     w.factor32 = <float>w.factor
-    if kept is None:
-        work(w, is_double)
+    if kept is None:             # and the lock, which older loops take on their thread, is not let go of
+        if not try_lanes(w, is_double) and not try_long(w, is_double):
+            walk(w, is_double)
         return 0
     with nogil:
         work(w, is_double)

@@ -27,6 +27,7 @@ from dispatch.kernels.cpu.arrays import (
     store,
     view,
 )
+from dispatch.kernels.cpu.matrix.gemm import matmul
 
 __all__ = ["addmm", "addmv", "baddbmm", "bmm", "dot", "grouped_mm", "mm", "mv"]
 
@@ -83,21 +84,14 @@ def _by_float64(left: Array, right: Array) -> Array | None:
     most = [max(abs(int(values.min())), abs(int(values.max()))) for values in (left, right)]
     if most[0] * most[1] * left.shape[-1] >= _EXACT:
         return None
-    product = np.matmul(left.astype(np.float64), right.astype(np.float64))
+    product = matmul(left.astype(np.float64), right.astype(np.float64))
     return product.astype(np.int64)
 
 
 def _product(out: Tensor, left: Array, right: Array) -> None:
     """left @ right into the output, which may be one of them."""
-    target = view(out)
     whole = _by_float64(left, right)
-    if whole is not None:
-        _store(out, whole)
-        return
-    if target.dtype == left.dtype and not out.is_conj():
-        np.matmul(left, right, out=target)
-    else:
-        _store(out, np.matmul(left, right))
+    _store(out, matmul(left, right) if whole is None else whole)
 
 
 def _store(out: Tensor, values: Array) -> None:
@@ -108,24 +102,16 @@ def _scaled_sum(
     out: Tensor, self: Tensor, left: Array, right: Array, beta: _Number, alpha: _Number
 ) -> None:
     """beta * self + alpha * (left @ right), rounded once."""
-    target, kind = view(out), left.dtype
+    kind = left.dtype
     factor = _scalar(beta, kind)
-    ignored = not factor
-    addend = None if ignored else _values(self)
-    plain = target.dtype == kind and not out.is_conj()
-    direct = plain and (addend is None or not np.may_share_memory(target, addend))
     whole = _by_float64(left, right)
-    if whole is not None:
-        direct, total = False, whole.astype(kind, copy=False)
-    else:
-        total = np.matmul(left, right, out=target if direct else None)
+    total = matmul(left, right) if whole is None else whole.astype(kind, copy=False)
     if alpha != 1:
-        total = np.multiply(total, _scalar(alpha, kind), out=target if direct else None)
-    if addend is not None:
-        term = addend if beta == 1 else addend * factor
-        total = np.add(total, term, out=target if direct else None)
-    if not direct:
-        _store(out, total)
+        total = np.multiply(total, _scalar(alpha, kind), out=total)
+    if factor:
+        term = _values(self)
+        total = np.add(total, term if beta == 1 else term * factor, out=total)
+    _store(out, total)
 
 
 def _scaled_self(out: Tensor, self: Tensor, beta: _Number) -> None:
@@ -246,7 +232,7 @@ def grouped_mm(
     """
     left, right, target = compute(self), compute(mat2), view(out)
     if offs is None:
-        store(out, np.matmul(left, right))
+        store(out, matmul(left, right))
         return
     store(out, 0)
     start = 0

@@ -6,7 +6,7 @@ Products of few rows whose operands lie along the inner dimension are made here 
 A large product is cut into strips that the threads of this package share, each of which calls BLAS
 for itself: BLAS's own would look out for their next product for 40 ms, on a processor that others need.
 """
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uintptr_t
 from libc.string cimport memcpy
 
 import numpy
@@ -29,8 +29,13 @@ cdef extern from "thin.h" nogil:
     bint thin_product(int64_t m, int64_t k, int64_t n, const float* a, Py_ssize_t a_row, Py_ssize_t a_column, const float* b,
                       Py_ssize_t b_row, Py_ssize_t b_column, float* out, Py_ssize_t out_row)
 
-cdef inner_loop loops[3]                       # float32, float64, int64
-cdef void* data[3]
+cdef enum:
+    SLOTS = 5
+cdef tuple KINDS = (numpy.float32, numpy.float64, numpy.int64, numpy.complex64, numpy.complex128)
+cdef inner_loop loops[SLOTS]
+cdef void* data[SLOTS]
+cdef int ITEMS[SLOTS]
+ITEMS[0], ITEMS[1], ITEMS[2], ITEMS[3], ITEMS[4] = 4, 8, 8, 8, 16
 
 
 cdef int find_loop(object ufunc, int num, inner_loop* loop, void** data) except -1:
@@ -43,9 +48,8 @@ cdef int find_loop(object ufunc, int num, inner_loop* loop, void** data) except 
     raise ImportError(f"numpy's {ufunc.__name__} has no loop for a dtype that kernels need")
 
 
-find_loop(numpy.matmul, numpy.dtype(numpy.float32).num, &loops[0], &data[0])
-find_loop(numpy.matmul, numpy.dtype(numpy.float64).num, &loops[1], &data[1])
-find_loop(numpy.matmul, numpy.dtype(numpy.int64).num, &loops[2], &data[2])
+for _slot in range(SLOTS):
+    find_loop(numpy.matmul, numpy.dtype(KINDS[_slot]).num, &loops[_slot], &data[_slot])
 
 
 cdef bint is_made_here(int64_t m, int64_t k, int64_t a_column, int64_t b_row) noexcept nogil:
@@ -74,7 +78,7 @@ cdef void multiply(const Product* j) noexcept nogil:
     sizes[0], sizes[1], sizes[2], sizes[3] = 1, j.m, j.k, j.p
     steps[0] = steps[1] = steps[2] = 0
     steps[3], steps[4], steps[5], steps[6] = j.a_row, j.a_column, j.b_row, j.b_column
-    steps[7], steps[8] = j.out_row, 4 if j.slot == 0 else 8
+    steps[7], steps[8] = j.out_row, ITEMS[j.slot]
     loops[j.slot](pointers, sizes, steps, data[j.slot])
 
 
@@ -84,7 +88,7 @@ cdef void multiply_strip(void* context, int64_t part, int64_t first, int64_t end
     if j.by_columns:
         j.p = min(end * j.unit, j.p) - first
         j.b += first * j.b_column
-        j.out += first * (4 if j.slot == 0 else 8)
+        j.out += first * ITEMS[j.slot]
     else:
         j.m = min(end * j.unit, j.m) - first
         j.a += first * j.a_row
@@ -112,7 +116,7 @@ cdef void multiply_large(Product* j) noexcept nogil:
 cdef void product(int code, int64_t m, int64_t k, int64_t p, const void* a, int64_t a_row, int64_t a_column,
                   const void* b, int64_t b_row, int64_t b_column, void* out, int64_t out_row) noexcept nogil:
     cdef int slot = 0 if code == ST_float32 else 1 if code == ST_float64 else 2
-    cdef Py_ssize_t item = 4 if slot == 0 else 8
+    cdef Py_ssize_t item = ITEMS[slot]
     cdef Product j
     cdef char copy[1 << 13]
     if slot == 0 and thin_product(m, k, p, <const float*>a, a_row, a_column, <const float*>b, b_row, b_column, <float*>out,
@@ -136,3 +140,34 @@ cdef void product(int code, int64_t m, int64_t k, int64_t p, const void* a, int6
         multiply_large(&j)
     else:
         multiply(&j)
+
+
+cdef int read_array(object array, char** at, int64_t* row, int64_t* column) except -1:
+    at[0] = <char*><uintptr_t>array.__array_interface__["data"][0]
+    row[0], column[0] = array.strides
+    return 0
+
+
+cdef object shared(object left, object right, int slot):
+    """A large product of two matrices of one dtype."""
+    cdef Product j
+    cdef int64_t column
+    out = numpy.empty((left.shape[0], right.shape[1]), left.dtype)
+    j.slot, j.m, j.k, j.p = slot, left.shape[0], left.shape[1], right.shape[1]
+    read_array(left, &j.a, &j.a_row, &j.a_column)
+    read_array(right, &j.b, &j.b_row, &j.b_column)
+    read_array(out, &j.out, &j.out_row, &column)
+    with nogil:
+        multiply_large(&j)
+    return out
+
+
+def matmul(left, right):
+    """numpy's; threads share large products of matrices for which it has BLAS."""
+    cdef int slot
+    if left.ndim == 2 and right.ndim == 2 and left.dtype == right.dtype and left.flags.aligned and right.flags.aligned \
+            and left.shape[1] == right.shape[0] and left.size * right.shape[1] > BLAS_ALONE:
+        for slot in range(SLOTS):
+            if slot != 2 and left.dtype == KINDS[slot]:
+                return shared(left, right, slot)
+    return numpy.matmul(left, right)

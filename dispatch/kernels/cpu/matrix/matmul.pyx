@@ -169,12 +169,33 @@ cdef bint small(Tensor out, Tensor a, Tensor b, Tensor added, object beta, objec
     return True
 
 
+cdef struct Vectors:
+    const small_product* p
+    bint failed
+
+
+cdef void vector_rows(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef Vectors* j = <Vectors*>context
+    cdef small_product p = j.p[0]
+    cdef char* room = <char*>malloc((p.k + end - first) * 8)
+    if room == NULL:
+        j.failed = True
+        return
+    p.m = end - first
+    p.a.data += first * p.a.row
+    p.out.data += first * p.out.row
+    if p.added.data != NULL:
+        p.added.data += first * p.added.row
+    run_vector(&p, room)
+    free(room)
+
+
 cdef bint vector(Tensor out, Tensor a, Tensor b, Tensor added, object beta, object alpha) except -1:
     """The same for a vector of any length, or a matrix of one row or column, where there is no BLAS, or a call of it costs more."""
     cdef small_product p
     cdef small_operand row
+    cdef Vectors j
     cdef int code = a.c_dtype
-    cdef char* room
     if not has_loop(code) or code == ST_complex64 or code == ST_complex128 or is_rare(out, a, b):
         return False
     read_sizes(&p, a, b)
@@ -188,16 +209,15 @@ cdef bint vector(Tensor out, Tensor a, Tensor b, Tensor added, object beta, obje
         p.a.data, p.a.row, p.a.column = p.b.data, p.b.column, p.b.row
         p.b.data, p.b.row = row.data, row.column
         p.out.row, p.added.row, p.m, p.n = p.out.column, p.added.column, p.n, 1
-    room = <char*>malloc((p.k + p.m) * 8)
-    if room == NULL:
-        raise MemoryError
     kept = pinned(a.c_numel, a, b, out, added)
+    j.p, j.failed = &p, False
     if kept is None:
-        run_vector(&p, room)
+        vector_rows(&j, 0, 0, p.m)
     else:
         with nogil:
-            run_vector(&p, room)
-    free(room)
+            in_spans(vector_rows, &j, p.m, parts_for(p.m // 8, 2 * p.m * p.k * ROW_KINDS[code].size))     # one row is another loop
+    if j.failed:
+        raise MemoryError
     return True
 
 

@@ -16,6 +16,7 @@ from dispatch.kernels.cpu.dense cimport (
     LONG_RUN, Image, check_kernel, computed_in, dense, finish, image_of, pinned, target,
 )
 from dispatch.kernels.cpu.resample.taps cimport real, rounded
+from dispatch.kernels.cpu.threads cimport in_spans, parts_for
 
 cdef extern from "vectorised.h":
     pass
@@ -48,6 +49,7 @@ cdef enum:
     BORDER = 1                   # padding modes; 0: zeros outside
     REFLECTION = 2
     MOST_CORNERS = 16
+    CORNER_WORK = 8              # a place takes as long as copying so many
     FEW = 32                     # places whose corners are found before channels are walked
 
 cdef struct Job:
@@ -583,6 +585,41 @@ cdef void run(Job* j, int code) noexcept nogil:
         sample[double](j, <double*>j.out, <double*>j.input, <double*>j.grid)
 
 
+cdef struct Share:
+    const Job* j
+    int code, itemsize
+    bint by_channels             # of the one image there is
+
+
+cdef inline void* moved(void* data, int64_t elements, int itemsize) noexcept nogil:
+    return NULL if data == NULL else <char*>data + elements * itemsize
+
+
+cdef void run_share(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef Share* s = <Share*>context
+    cdef Job j = s.j[0]
+    cdef int64_t planes = first if s.by_channels else first * j.x.c, to = j.places if j.grad == NULL else j.x.plane
+    j.input, j.out = moved(j.input, planes * j.x.plane, s.itemsize), moved(j.out, planes * to, s.itemsize)
+    if s.by_channels:
+        j.x.c = end - first
+    else:
+        j.x.n = end - first
+        j.grid = moved(j.grid, first * j.places * j.dims, s.itemsize)
+        j.grad_grid = moved(j.grad_grid, first * j.places * j.dims, s.itemsize)
+        j.grad = moved(j.grad, planes * j.places, s.itemsize)
+    run(&j, s.code)
+
+
+cdef void run_shared(const Job* j, int code) noexcept nogil:
+    """Images, or the channels of one, whose gradient they would share."""
+    cdef Share s
+    cdef int64_t n
+    s.j, s.code, s.itemsize = j, code, 8 if code == ST_float64 else 4
+    s.by_channels = j.x.n == 1 and j.grad == NULL
+    n = j.x.c if s.by_channels else j.x.n
+    in_spans(run_share, &s, n, parts_for(n, CORNER_WORK * j.x.n * j.x.c * j.places * s.itemsize))
+
+
 cdef int grid_sampler(Tensor out, Tensor input, Tensor grid, int64_t interpolation_mode,
                       int64_t padding_mode, bint align_corners) except -1:
     cdef int code = computed_in(input.c_dtype), itemsize = dtypes.itemsize_table()[code]
@@ -597,7 +634,7 @@ cdef int grid_sampler(Tensor out, Tensor input, Tensor grid, int64_t interpolati
     kept = pinned(out.c_numel, x, g, y)
     if out.c_numel >= LONG_RUN:
         with nogil:
-            run(&j, code)
+            run_shared(&j, code)
     else:
         run(&j, code)
     return finish(out, y)
@@ -624,7 +661,7 @@ cdef int grid_sampler_backward(Tensor grad_input, Tensor grad_grid, Tensor grad_
     elif dg.c_numel:
         kept = pinned(LONG_RUN, x, g, dy, dg), None if dx is None else pinned(LONG_RUN, dx, dx)
         with nogil:
-            run(&j, code)
+            run_shared(&j, code)
     if dx is not None:
         finish(grad_input, dx)
     return finish(grad_grid, dg)

@@ -60,6 +60,20 @@ CALLS = {
     "topk": lambda x: dispatch.topk(x, 40, 1),
     "kthvalue": lambda x: dispatch.kthvalue(x, 9, 1),
     "median": lambda x: dispatch.median(x, 1),
+    "rfft of a prime length": lambda x: ATEN._fft_r2c(x[:, :691], [1], 0, True).angle(),
+    "fft of columns of a prime length": lambda x: ATEN._fft_r2c(x[:599], [0], 0, False).abs(),
+    "product of a vector in 16 bits": lambda x: x.bfloat16().mv(x[0].bfloat16()),
+    "grid_sampler": lambda x: ATEN.grid_sampler(
+        x.view(4, 15, 70, 100), x.view(4, -1)[:, :12000].reshape(4, 60, 100, 2).sin(), 0, 0, True
+    ),
+    "grid_sampler of one image": lambda x: ATEN.grid_sampler(
+        x.view(1, 60, 70, 100), x.view(1, -1)[:, :12000].reshape(1, 60, 100, 2).sin(), 1, 1, True
+    ),
+    "grid_sampler_backward": lambda x: ATEN.grid_sampler_2d_backward(
+        *(x.view(4, 15, 70, 100)[:, :, :60], x.view(4, 15, 70, 100)),
+        x.view(4, -1)[:, :12000].reshape(4, 60, 100, 2).sin(),
+        *(0, 0, True, [True, True]),
+    ),
     "mode": lambda x: dispatch.mode((x * 3).to(dispatch.int64), 1),
     "layer_norm": lambda x: ATEN.native_layer_norm(x, [WIDTH], x[0], x[1], 1e-5),
     "layer_norm_backward, the input's": lambda x: ATEN.native_layer_norm_backward(

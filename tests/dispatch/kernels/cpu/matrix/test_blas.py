@@ -149,3 +149,20 @@ def test_a_sum_of_batches_scales_what_it_is_added_to(dtype, batches, beta, want)
     ones = dispatch.ones(batches, 1, 1, dtype=kind)
     added = dispatch.full((1, 1), 3, dtype=kind)
     assert aten.addbmm(added, ones, ones, beta=beta).item() == want
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128", "int32", "int64"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_threads_share_large_products_of_other_numbers(dtype: str, turned: bool) -> None:
+    made = np.random.default_rng(0).integers(-9, 9, (2, 97, 150)).astype(dtype)
+    left, right = (made[0], made[1].T) if turned else (made[0].T.copy(), made[1])
+    before = dispatch.get_num_threads()
+    try:
+        dispatch.set_num_threads(3)
+        found = dispatch.from_numpy(left.copy()) @ dispatch.from_numpy(right.T.copy()).t()
+        given = dispatch.from_numpy(left.copy()), dispatch.from_numpy(right.copy())
+        other = aten.addmm(found, *given)
+    finally:
+        dispatch.set_num_threads(before)
+    assert (found.numpy() == left @ right).all()
+    assert (other.numpy() == 2 * (left @ right)).all()

@@ -1,0 +1,3 @@
+from dispatch.kernels.cpu.arrays import Array
+
+def matmul(left: Array, right: Array) -> Array: ...
