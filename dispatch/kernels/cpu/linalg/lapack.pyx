@@ -6,12 +6,15 @@ pivots, factors of reflectors and values are blocks of one column for each matri
 where LAPACK does; `info` has a number for each matrix. No size is 0: callers have returned by then.
 """
 from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 from dispatch._C.errors cimport refused
 from dispatch.kernels.cpu.linalg.blocks cimport COMPLEX, SINGLE, Block, width
-from dispatch.kernels.cpu.threads cimport begin_one_blas_thread, end_one_blas_thread, meet_blas
+from dispatch.kernels.cpu.threads cimport (
+    begin_one_blas_thread, end_one_blas_thread, in_blas_spans, meet_blas, parts_for, span_fn,
+)
 
 ctypedef void (*getrf_fn)(int*, int*, void*, int*, int*, int*) noexcept nogil
 ctypedef void (*getrs_fn)(char*, int*, int*, void*, int*, int*, void*, int*, int*) noexcept nogil
@@ -37,6 +40,8 @@ ctypedef void (*sytrf_fn)(char*, int*, void*, int*, int*, void*, int*, int*) noe
 ctypedef void (*sytrs_fn)(char*, int*, int*, void*, int*, int*, void*, int*, int*) noexcept nogil
 ctypedef void (*trsm_fn)(char*, char*, char*, char*, int*, int*, void*, void*, int*, void*,
                          int*) noexcept nogil
+
+ctypedef double complex doubles
 
 
 # ---- finding routines --------------------------------------------------------------------------
@@ -109,71 +114,123 @@ cdef void set_one(int kind, double* one) noexcept:
         (<float*>one)[0], (<float*>one)[1] = 1, 0
 
 
-cdef bint is_alone(Batch* a) noexcept:
+cdef bint is_alone(Batch* a) noexcept nogil:
     """Whether one thread does it until `end_alone`: small steps lose more than they gain where numpy's BLAS, which is
     another library, still has threads that look for work."""
     return max(a.rows, a.columns) <= ONE_THREAD and begin_one_blas_thread()
 
 
-cdef void end_alone(bint alone) noexcept:
+cdef void end_alone(bint alone) noexcept nogil:
     if alone:
         end_one_blas_thread()
 
 
+cdef void over_batch(span_fn f, void* context, Batch* a, Py_ssize_t n) noexcept nogil:
+    """All matrices, by several threads where they are small."""
+    cdef int64_t work = <int64_t>a.rows * a.columns * (a.columns + 8), parts = 1
+    cdef bint alone
+    if max(a.rows, a.columns) <= ONE_THREAD:
+        parts = parts_for(n, 2 * n * work)
+    if parts > 1:
+        in_blas_spans(f, context, n, parts)
+        return
+    alone = is_alone(a)
+    f(context, 0, 0, n)
+    end_alone(alone)
+
+
 # ---- triangular factors ------------------------------------------------------------------------
+
+cdef struct Factoring:
+    Batch a
+    int* pivots
+    int* state
+    int k
+    getrf_fn f
+
+
+cdef void factor_span(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef Factoring* j = <Factoring*>context
+    cdef int64_t i
+    for i in range(first, end):
+        j.f(&j.a.rows, &j.a.columns, j.a.data + i * j.a.step, &j.a.rows, j.pivots + i * j.k, j.state + i)
+
 
 cdef int getrf(Block a, Block pivots, Block info) except -1:
     """LU factors with partial pivoting; `pivots` (batch, min(m, n)) are rows counted from 1."""
-    cdef Batch b = batch(a)
-    cdef int* p = <int*>pivots.data
-    cdef int* state = <int*>info.data
-    cdef int k = min(b.rows, b.columns)
-    cdef Py_ssize_t i, n = a.count
-    cdef getrf_fn f = <getrf_fn>routine(GETRF, a.kind)
-    cdef bint alone = is_alone(&b)
+    cdef Factoring j
+    j.a, j.pivots, j.state = batch(a), <int*>pivots.data, <int*>info.data
+    j.k, j.f = min(j.a.rows, j.a.columns), <getrf_fn>routine(GETRF, a.kind)
     with nogil:
-        for i in range(n):
-            f(&b.rows, &b.columns, b.data + i * b.step, &b.rows, p + i * k, state + i)
-    end_alone(alone)
+        over_batch(factor_span, &j, &j.a, a.count)
     return 0
 
 
-cdef void exchange(Batch* y, Py_ssize_t i, const int* pivots, size_t item, bint back) noexcept nogil:
-    """Exchange rows of the i-th matrix as `getrf` did, or undo it."""
-    cdef char kept[16]
-    cdef char* column
+ctypedef fused cell:                         # what an element is moved as
+    uint32_t
+    uint64_t
+    doubles
+
+cdef void exchange_cells(cell* column, int columns, int rows, const int* pivots, bint back) noexcept nogil:
+    cdef cell kept
     cdef int c, k, row
-    for c in range(y.columns):
-        column = y.data + i * y.step + c * y.rows * item
-        for k in range(y.rows):
-            row = y.rows - 1 - k if back else k
-            if pivots[row] - 1 != row and 0 < pivots[row] <= y.rows:
-                memcpy(kept, column + row * item, item)
-                memcpy(column + row * item, column + (pivots[row] - 1) * item, item)
-                memcpy(column + (pivots[row] - 1) * item, kept, item)
+    for c in range(columns):
+        for k in range(rows):
+            row = rows - 1 - k if back else k
+            if pivots[row] - 1 != row and 0 < pivots[row] <= rows:
+                kept = column[row]
+                column[row] = column[pivots[row] - 1]
+                column[pivots[row] - 1] = kept
+        column += rows
+
+
+cdef void exchange(const Batch* y, Py_ssize_t i, const int* pivots, size_t item, bint back) noexcept nogil:
+    """Exchange rows of the i-th matrix as `getrf` did, or undo it."""
+    cdef char* data = y.data + i * y.step
+    if item == 4:
+        exchange_cells(<uint32_t*>data, y.columns, y.rows, pivots, back)
+    elif item == 8:
+        exchange_cells(<uint64_t*>data, y.columns, y.rows, pivots, back)
+    else:
+        exchange_cells(<doubles*>data, y.columns, y.rows, pivots, back)
+
+
+cdef struct Solving:
+    Batch x, y
+    const int* pivots
+    trsm_fn f
+    char trans
+    size_t item
+    double one[2]
+
+
+cdef void solve_span(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    """Two triangles one after the other: OpenBLAS's getrs wakes all its threads, however small."""
+    cdef Solving* j = <Solving*>context
+    cdef char left = b"L", low = b"L", up = b"U", unit = b"U", no = b"N"
+    cdef const int* p
+    cdef char* a
+    cdef char* b
+    cdef int64_t i
+    for i in range(first, end):
+        a, b, p = j.x.data + i * j.x.step, j.y.data + i * j.y.step, j.pivots + i * j.x.rows
+        if j.trans == b"N":
+            exchange(&j.y, i, p, j.item, False)
+            j.f(&left, &low, &j.trans, &unit, &j.y.rows, &j.y.columns, j.one, a, &j.x.rows, b, &j.y.rows)
+            j.f(&left, &up, &j.trans, &no, &j.y.rows, &j.y.columns, j.one, a, &j.x.rows, b, &j.y.rows)
+        else:
+            j.f(&left, &up, &j.trans, &no, &j.y.rows, &j.y.columns, j.one, a, &j.x.rows, b, &j.y.rows)
+            j.f(&left, &low, &j.trans, &unit, &j.y.rows, &j.y.columns, j.one, a, &j.x.rows, b, &j.y.rows)
+            exchange(&j.y, i, p, j.item, True)
 
 
 cdef int solve_small(int kind, Batch* x, const int* p, Batch* y, char trans, Py_ssize_t n) except -1:
-    """Two triangles one after the other: OpenBLAS's getrs wakes all its threads, however small."""
-    cdef trsm_fn f = <trsm_fn>routine(TRSM, kind)
-    cdef char left = b"L", low = b"L", up = b"U", unit = b"U", no = b"N"
-    cdef size_t item = width(kind)
-    cdef double one[2]
-    cdef char* a
-    cdef char* b
-    cdef Py_ssize_t i
-    set_one(kind, one)
+    cdef Solving j
+    j.x, j.y, j.pivots, j.trans = x[0], y[0], p, trans
+    j.f, j.item = <trsm_fn>routine(TRSM, kind), width(kind)
+    set_one(kind, j.one)
     with nogil:
-        for i in range(n):
-            a, b = x.data + i * x.step, y.data + i * y.step
-            if trans == b"N":
-                exchange(y, i, p + i * x.rows, item, False)
-                f(&left, &low, &trans, &unit, &y.rows, &y.columns, one, a, &x.rows, b, &y.rows)
-                f(&left, &up, &trans, &no, &y.rows, &y.columns, one, a, &x.rows, b, &y.rows)
-            else:
-                f(&left, &up, &trans, &no, &y.rows, &y.columns, one, a, &x.rows, b, &y.rows)
-                f(&left, &low, &trans, &unit, &y.rows, &y.columns, one, a, &x.rows, b, &y.rows)
-                exchange(y, i, p + i * x.rows, item, True)
+        over_batch(solve_span, &j, &j.y, n)
     return 0
 
 

@@ -406,6 +406,20 @@ print((openblas("scipy.libs") or dispatch.get_num_threads)())
     assert found.stdout == "1\n"
 
 
+@pytest.mark.parametrize("dtype", [dispatch.float32, dispatch.complex64, dispatch.complex128])
+def test_threads_that_share_small_matrices_make_what_one_makes(dtype):
+    pytest.importorskip("scipy")
+    x = numbers(ROWS, WIDTH).view(-1)[: 300 * 1024].view(300, 32, 32).to(dtype)
+    found = []
+    for threads in (1, 3):
+        dispatch.set_num_threads(threads)
+        inverse = dispatch.linalg.inv(x)
+        found.append((inverse, dispatch.linalg.solve(x.mT, x), dispatch.linalg.det(x)))
+    for one, three in zip(*found, strict=True):
+        assert dispatch.equal(one, three)
+    assert dispatch.allclose(x @ found[0][0], dispatch.eye(32, dtype=dtype), atol=1e-2)
+
+
 STRIPS = [(700, 300, 333), (333, 300, 700), (9000, 130, 17), (17, 130, 9000)]
 
 
