@@ -12,7 +12,7 @@ from typing import Any
 from dispatch import Tensor, pytree
 from dispatch._C.generated.type_names import EXPORTED_DTYPES
 from dispatch.as_torch import fx
-from dispatch.as_torch.exported.nodes import modules_of, unlifted
+from dispatch.as_torch.exported.nodes import modules_of, needs_grad, unlifted
 from dispatch.as_torch.nn.modules.module import Module
 from dispatch.as_torch.nn.parameter import Parameter
 from dispatch.graph import GraphModule as Program
@@ -28,8 +28,7 @@ def weights_of(program: Program) -> dict[str, Any]:
         if binding.is_weight:
             tensor = program._store_of(binding.target)[binding.target]
             if binding.kind == "parameter":
-                floats = tensor.is_floating_point() or tensor.is_complex()
-                tensor = Parameter(tensor, requires_grad=floats)
+                tensor = Parameter(tensor, requires_grad=needs_grad(binding.meta, tensor))
             found[binding.target] = tensor
     return found
 

@@ -24,13 +24,22 @@ from dispatch.graph.plan import Const, DeviceConst, Items, Plan, Slot
 from dispatch.graph.program import Graph as Records
 from dispatch.graph.weights import TensorSpec, device_name
 
-__all__ = ["graph_of", "module_of", "modules_of", "unlifted"]
+__all__ = ["graph_of", "module_of", "modules_of", "needs_grad", "unlifted"]
 
 
 def graph_of(module: GraphModule) -> Graph:
     """The nodes of a loaded program."""
-    names = [binding.name for binding in module.signature.bindings]
-    return _Maker(module.graph, module._plan, _Values(module), names).graph
+    bindings = module.signature.bindings
+    maker = _Maker(module.graph, module._plan, _Values(module), [b.name for b in bindings])
+    for binding in bindings:
+        if not binding.is_tensor:
+            maker.by_slot[binding.slot].meta.setdefault("val", binding.value)
+    return maker.graph
+
+
+def needs_grad(meta: Any, tensor: dispatch.Tensor) -> bool:
+    """Whether a tensor was recorded as one that requires grad, and can."""
+    return bool(meta.requires_grad) and (tensor.is_floating_point() or tensor.is_complex())
 
 
 class _Values:
@@ -50,9 +59,10 @@ class _Values:
         spec = TensorSpec((), (), 0, EXPORTED_DTYPES[meta.dtype], device)
         try:
             with self.mode:
-                return fake_tensor(in_symbols(spec, meta, self.symbols), None)
+                made = fake_tensor(in_symbols(spec, meta, self.symbols), None)
         except LookupError:
             return None
+        return made.requires_grad_() if needs_grad(meta, made) else made
 
     def number(self, number: Any) -> Any:
         """A number or a symbolic one; None where an expression is not known here."""

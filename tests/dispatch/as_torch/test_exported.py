@@ -261,6 +261,26 @@ def test_items_that_nobody_uses_stay_in_the_code_of_training_programs(tmp_path, 
     assert [n.name for n in items] == left
 
 
+def test_parameters_and_nodes_require_grad_as_they_were_recorded(tmp_path):
+    for wanted in (False, True):
+        content = programs.linear()
+        content["graph_module"]["graph"]["tensor_values"]["p_w"]["requires_grad"] = wanted
+        program = written(tmp_path, content)
+        (weight,) = program.graph.find_nodes(op="placeholder", target="p_w")
+        assert weight.meta["val"].requires_grad is wanted
+        assert [p.requires_grad for p in program.parameters()] == [wanted]
+
+
+def test_an_input_that_is_no_tensor_is_its_value(tmp_path):
+    relu = node("aten.relu.default", [("self", tensor("x"))], ["y"])
+    body = programs.graph(["x", as_int(3)], ["y"], [relu], {n: meta([2]) for n in "xy"})
+    number = {"constant_input": {"name": "n", "value": as_int(3)}}
+    specs = [programs.user_input("x"), number]
+    program = written(tmp_path, programs.program(body, specs, [programs.user_output("y")]))
+    (given,) = program.graph.find_nodes(op="placeholder", target="n")
+    assert given.meta["val"] == 3
+
+
 def test_what_is_written_back_is_given_back_as_the_written_buffer(tmp_path):
     values = {n: meta([2]) for n in ("b_c", "sum")}
     add = node("aten.add.Tensor", [("self", tensor("b_c")), ("other", tensor("b_c"))], ["sum"])
