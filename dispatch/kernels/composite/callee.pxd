@@ -4,6 +4,7 @@ from libc.stdint cimport int64_t
 from dispatch._C.operator cimport OperatorEntry
 from dispatch._C.tensor cimport Tensor
 from dispatch._C.values cimport IntArray
+from dispatch.kernels.meta.rules.sizes cimport sizes_of
 
 cdef class Callee:
     """An operator that composite kernels call.
@@ -19,6 +20,5 @@ cdef class Callee:
 cdef Callee callee(str name, str overload=*)
 
 # Arguments for them.
-cdef list sizes_of(Tensor self)
 cdef list ints(IntArray a)
 cdef list numbers(const int64_t* values, Py_ssize_t n)

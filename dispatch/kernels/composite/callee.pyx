@@ -9,7 +9,6 @@ from libc.stdint cimport int64_t
 
 from dispatch._C.dispatcher cimport call_boxed, need_entry
 from dispatch._C.references cimport take
-from dispatch._C.size cimport new_size
 from dispatch._C.symbolic cimport size_object
 from dispatch._C.tensor cimport Tensor
 from dispatch._C.values cimport IntArray
@@ -31,10 +30,6 @@ cdef Callee callee(str name, str overload=""):
     c.name = name
     c.overload = overload
     return c
-
-
-cdef list sizes_of(Tensor self):
-    return list(new_size(self.c_ndim, self.c_sizes))
 
 
 cdef list ints(IntArray a):

@@ -16,7 +16,6 @@ import numpy
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport DTYPES_FLOATING, MF_contiguous, ST_float32, is_floating_code
 from dispatch._C.errors cimport refused
-from dispatch._C.size cimport new_size
 from dispatch._C.tensor cimport Tensor, data_of
 from dispatch.kernels.cpu.copy.copies cimport fill_values
 from dispatch.kernels.cpu.dense cimport check_kernel, computed_in, dense, finish, pinned, target
@@ -25,6 +24,7 @@ from dispatch.kernels.cpu.pixels cimport (
     scale_add_f32, scale_add_f64, scale_largest_f32, scale_largest_f64, subtract_f32, subtract_f64, sum_f32, sum_f64,
 )
 from dispatch.kernels.cpu.threads cimport blas_parts_for, in_blas_spans
+from dispatch.kernels.meta.rules.sizes cimport sizes_of
 
 cdef extern from "vectorised.h":
     pass
@@ -58,10 +58,6 @@ cdef struct Job:
 
 
 # ---- checks ------------------------------------------------------------------------------------
-
-cdef object sizes_of(Tensor t):
-    return list(new_size(t.c_ndim, t.c_sizes))
-
 
 cdef int check_mask(Tensor mask, int code) except -1:
     if mask.c_dtype != code and mask.c_dtype != ST_float32:

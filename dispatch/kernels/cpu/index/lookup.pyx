@@ -21,6 +21,7 @@ from dispatch.kernels.cpu.index.slices cimport (
     ADD, MAX, MIN, MUL, Numbers, Reduction, add_wide_slices, check_numbers, check_supported, copy_unless_same, dispatch_slices,
     flat_places, places_of, read_numbers, reduce_slices, set_rest, take_places, write_slices,
 )
+from dispatch.kernels.meta cimport rules
 
 from dispatch._C.structured import advise_shared, check_written
 from dispatch._ops import ops
@@ -108,13 +109,12 @@ cdef Tensor number(object value, int code):
     return t
 
 
-def index_add(Tensor out not None, Tensor self not None, int64_t dim, Tensor index not None, Tensor source not None, alpha,
-              int64_t wrapped):
+def index_add(Tensor out not None, Tensor self not None, int64_t dim, Tensor index not None, Tensor source not None, alpha):
     """Slices of source times alpha added; an index may occur again."""
     cdef dispatch_slices s
     cdef Numbers places
     cdef int wide = wide_code(self.c_dtype)
-    dim = wrapped
+    dim = rules.wrap_dim(dim, self.c_ndim, True)
     if isinstance(alpha, float) and is_integral_code(self.c_dtype, True):
         if not isfinite(<double>alpha):
             raise refused(f"alpha {alpha} is no integer, as those of self are")

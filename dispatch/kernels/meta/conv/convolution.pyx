@@ -23,6 +23,7 @@ from dispatch._C.symbolic cimport (
 from dispatch._C.tensor cimport Tensor
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.meta cimport rules
+from dispatch.kernels.meta.rules.sizes cimport sizes_of
 from dispatch.kernels.meta.pool.windows cimport Windows, hand_windows
 from dispatch.kernels.meta.rules.numbers cimport example, expect_ge
 
@@ -42,10 +43,6 @@ cdef struct Parameters:          # a convolution's numbers, one for each spatial
 
 cdef object as_list(int n, const int64_t* values):
     return list(new_size(n, values))
-
-
-cdef object sizes_of(Tensor t):
-    return as_list(t.c_ndim, t.c_sizes)
 
 
 # ---- checks ------------------------------------------------------------------------------------

@@ -14,8 +14,9 @@ from dispatch._C.structured cimport Spec
 from dispatch._C.symbolic cimport eq, expect_eq, lt, size_object, sub
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.meta cimport rules
-from dispatch.kernels.meta.embedding.tables cimport check_index_dtype, sizes_of
+from dispatch.kernels.meta.embedding.tables cimport check_index_dtype
 from dispatch.kernels.meta.rules cimport is_eager
+from dispatch.kernels.meta.rules.sizes cimport sizes_of
 
 cdef enum:
     MODE_SUM, MODE_MEAN, MODE_MAX

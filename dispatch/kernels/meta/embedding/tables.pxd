@@ -13,5 +13,4 @@ cdef object embedding_renorm_(Tensor self, Tensor indices, double max_norm, doub
 cdef int check_renorm(Tensor self, Tensor indices) except -1        # on the CPU alone
 
 # ---- for bags too
-cdef object sizes_of(Tensor t)
 cdef int check_index_dtype(str name, Tensor t) except -1

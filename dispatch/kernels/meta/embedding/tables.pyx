@@ -5,15 +5,11 @@ from libc.string cimport memcpy
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport ST_int32, ST_int64, is_integral_code
 from dispatch._C.errors cimport refused
-from dispatch._C.size cimport new_size
 from dispatch._C.structured cimport CAST_EXACT, CAST_SAFE, OVERLAP_ANY, Spec
 from dispatch._C.symbolic cimport lt, size_object
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.meta.rules cimport MAX_DIMS, is_eager
-
-
-cdef object sizes_of(Tensor t):
-    return list(new_size(t.c_ndim, t.c_sizes))
+from dispatch.kernels.meta.rules.sizes cimport sizes_of
 
 
 cdef int check_index_dtype(str name, Tensor t) except -1:

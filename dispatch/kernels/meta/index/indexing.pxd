@@ -6,6 +6,7 @@ from dispatch._C.structured cimport Spec
 
 cdef int index(Spec* s, Tensor self, list indices) except -1
 cdef int index_put(Spec* s, Tensor self, list indices, Tensor values, bint accumulate) except -1
+cdef int index_add(Spec* s, Tensor self, int64_t dim, Tensor index, Tensor source, object alpha) except -1
 cdef int index_select(Spec* s, Tensor self, int64_t dim, Tensor index) except -1
 cdef int gather(Spec* s, Tensor self, int64_t dim, Tensor index, bint sparse_grad) except -1
 cdef int scatter(Spec* s, Tensor self, int64_t dim, Tensor index, Tensor src) except -1

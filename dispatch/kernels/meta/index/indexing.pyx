@@ -17,18 +17,19 @@ from dispatch._C.advice import advise, advise_once
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
     ST_NONE, ST_bool, ST_int8, ST_int32,
-    ST_int64, ST_uint8, is_complex_code,
+    ST_int64, ST_uint8, is_complex_code, is_floating_code,
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport TF_CONTIGUOUS
 from dispatch._C.python_api cimport PySequence_Fast_ITEMS_
 from dispatch._C.size cimport new_size
-from dispatch._C.symbolic cimport eq_or_false, expect_eq, expect_le, ne_or_true
+from dispatch._C.symbolic cimport eq_or_false, expect_eq, expect_le, is_symbolic, ne_or_true, size_object
 from dispatch._C.tensor cimport Tensor, get_numpy, new_view
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.meta.rules cimport MAX_DIMS, is_eager
+from dispatch.kernels.meta.rules.sizes cimport sizes_of
 from dispatch._C.structured cimport (
-    CAST_EXACT, CAST_SAFE, OVERLAP_ANY, OVERLAP_NONE, OVERLAP_SELF, OVERLAP_TOLD, Spec,
+    CAST_EXACT, CAST_SAFE, COPIED, OVERLAP_ANY, OVERLAP_NONE, OVERLAP_SELF, OVERLAP_TOLD, Spec,
 )
 
 
@@ -44,10 +45,6 @@ cdef inline int copied_into_place(Tensor self) noexcept:
 cdef inline void set_sizes(Spec* s, Tensor like) noexcept:
     s.ndim = like.c_ndim
     memcpy(s.sizes, like.c_sizes, like.c_ndim * sizeof(int64_t))
-
-
-cdef list sizes_of(Tensor t):
-    return list(new_size(t.c_ndim, t.c_sizes))
 
 
 cdef int raise_dtype(str name, Tensor t, str expected) except -1:
@@ -437,6 +434,49 @@ cdef int scatter_combine(Spec* s, Tensor self, int64_t dim, Tensor index, Tensor
 cdef int scatter_combine_value(Spec* s, Tensor self, int64_t dim, Tensor index, object value, object reduce) except -1:
     scatter_value(s, self, dim, index, value)
     return check_combined(reduce)
+
+
+# ---- adding along a dimension ------------------------------------------------------------------
+
+cdef inline bint surely_differ(int64_t a, int64_t b) noexcept:
+    """PyTorch's Meta kernel does not look at sizes, so that expressions are not asked."""
+    return a != b and not is_symbolic(a) and not is_symbolic(b)
+
+
+cdef bint fits_beside(Tensor self, Tensor source, int dim) noexcept:
+    """Whether the other dimensions of both are the same."""
+    cdef int d
+    if self.c_ndim != source.c_ndim:
+        return False
+    for d in range(self.c_ndim):
+        if d != dim and surely_differ(self.c_sizes[d], source.c_sizes[d]):
+            return False
+    return True
+
+
+cdef int index_add(Spec* s, Tensor self, int64_t dim, Tensor index, Tensor source, object alpha) except -1:
+    """self's sizes; source has those too, but along `dim` the index's length."""
+    cdef int d = <int>rules.wrap_dim(dim, self.c_ndim, True)
+    cdef bint eager = is_eager(self)
+    cdef int64_t count
+    if eager and not is_index(index):
+        raise_dtype("index", index, "int64")
+    if eager and source.c_dtype != self.c_dtype:
+        raise_same_dtype(self, "source", source)
+    if index.c_ndim > 1:
+        raise refused(f"expected an index of at most one dimension, got {sizes_of(index)}", IndexError)
+    if not eager and isinstance(alpha, float) and not is_floating_code(self.c_dtype) and not is_complex_code(self.c_dtype):
+        raise refused(f"expected an integer alpha for {dtypes.get_dtype(self.c_dtype)!r}, got {alpha}")
+    if d < max(source.c_ndim, 1):
+        count = source.c_sizes[d] if source.c_ndim else 1
+    if d >= max(source.c_ndim, 1) or surely_differ(index.c_numel, count):
+        raise refused(f"{size_object(index.c_numel)} indices for source of shape {sizes_of(source)}")
+    if eager and not fits_beside(self, source, d):
+        raise refused(f"source of shape {sizes_of(source)} does not fit self of shape {sizes_of(self)} beside dimension {d}")
+    set_sizes(s, self)
+    s.dtype = self.c_dtype
+    s.cast = CAST_EXACT | OVERLAP_SELF | COPIED
+    return 0
 
 
 # ---- masks -------------------------------------------------------------------------------------

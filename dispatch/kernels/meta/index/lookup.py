@@ -1,4 +1,4 @@
-"""Shape functions of reading and writing by index, and of searching. On every device."""
+"""Shape functions of reading and writing by index. On every device."""
 
 from __future__ import annotations
 
@@ -12,18 +12,13 @@ from dispatch._C.tensor import Tensor
 from dispatch.kernels.meta import rules
 
 __all__ = [
-    "bucketize_scalar",
-    "bucketize_tensor",
     "check_fill",
     "check_put",
-    "index_add",
     "index_copy",
     "index_fill_scalar",
     "index_fill_tensor",
     "index_reduce",
     "put_",
-    "searchsorted_scalar",
-    "searchsorted_tensor",
     "take",
 ]
 
@@ -65,11 +60,6 @@ def put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
 # ---- slices along a dimension ------------------------------------------------------------------
 
 
-def _check_at_most_one(index: Tensor, error: type[Exception]) -> None:
-    if index.ndim > 1:
-        raise refused(f"expected an index of at most one dimension, got {list(index.shape)}", error)
-
-
 def _like(self: Tensor, copied: bool = False) -> TensorSpec:
     """Contiguous, however self is laid out."""
     return TensorSpec(self.shape, self.dtype, overlap="self", copied=copied)
@@ -79,32 +69,6 @@ def _surely_differ(sizes: list[Any], others: list[Any], but: int = -1) -> bool:
     """PyTorch's Meta kernel does not look at sizes, so that expressions are not asked."""
     pairs = enumerate(zip(sizes, others, strict=True))
     return any(d != but and type(a) is type(b) is int and a != b for d, (a, b) in pairs)
-
-
-def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Any) -> Shaped:
-    """self's sizes; source has those too, but along `dim` (handed over) the index's length."""
-    dim = rules.wrap_dim(dim, self.ndim)
-    eager = rules.is_eager(self)
-    if eager and index.dtype not in _INDEX:
-        raise refused(f"expected an int64 index, got {index.dtype}")
-    if eager and source.dtype is not self.dtype:
-        raise refused(f"expected source of {self.dtype}, got {source.dtype}")
-    _check_at_most_one(index, IndexError)
-    whole = not (self.dtype.is_floating_point or self.dtype.is_complex)
-    if whole and isinstance(alpha, float) and not eager:
-        raise refused(f"expected an integer alpha for {self.dtype}, got {alpha}")
-    count = source.shape[dim] if source.ndim else 1
-    if dim >= max(source.ndim, 1) or _surely_differ([index.numel()], [count]):
-        raise refused(f"{index.numel()} indices for source of shape {list(source.shape)}")
-    mine, theirs = list(self.shape), list(source.shape)
-    if self.ndim and source.ndim:
-        del mine[dim], theirs[dim]
-    if eager and (len(mine) != len(theirs) or _surely_differ(mine, theirs)):
-        raise refused(
-            f"source of shape {list(source.shape)} does not fit self of shape "
-            f"{list(self.shape)} beside dimension {dim}"
-        )
-    return Shaped(_like(self, copied=True), dim)
 
 
 def index_copy(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Shaped:
@@ -151,7 +115,8 @@ def check_fill(self: Tensor, dim: int, index: Tensor, value: Any) -> int:
     if isinstance(value, complex) and not self.dtype.is_complex:
         raise refused("a complex value needs a complex tensor")
     dim = rules.wrap_dim(dim, self.ndim)
-    _check_at_most_one(index, RuntimeError)
+    if index.ndim > 1:
+        raise refused(f"expected an index of at most one dimension, got {list(index.shape)}")
     return dim
 
 
@@ -191,88 +156,3 @@ def index_reduce(
     if _surely_differ([index.numel()], theirs[dim : dim + 1] or [1]):
         raise refused(f"{index.numel()} indices for source of shape {theirs}")
     return Shaped(_like(self), dim)
-
-
-# ---- places in sorted values -------------------------------------------------------------------
-
-
-def _found(sizes: Any, out_int32: bool) -> TensorSpec:
-    return TensorSpec(sizes, dtypes.int32 if out_int32 else dtypes.int64)
-
-
-def _check_sorted(
-    boundaries: Tensor, self: Any, right: bool, side: str | None, sorter: Tensor | None
-) -> None:
-    for name, read in (("sorted values", boundaries), ("values", self), ("a sorter", sorter)):
-        if isinstance(read, Tensor) and rules.is_eager(read) and not read.is_contiguous():
-            advise_once(f"searchsorted with {name} that are not contiguous", "they are copied")
-    if side not in (None, "left", "right"):
-        raise refused(f"side must be 'left' or 'right', got {side!r}")
-    if side == "left" and right:
-        raise refused("right and side='left' contradict each other")
-    if boundaries.ndim == 0:
-        raise refused("sorted values must have a dimension")
-    if sorter is not None:
-        if tuple(sorter.shape) != tuple(boundaries.shape):
-            raise refused(f"sorter must have the sizes {list(boundaries.shape)}")
-        if sorter.dtype is not dtypes.int64:
-            raise refused(f"sorter must have dtype int64, got {sorter.dtype}")
-    if not isinstance(self, Tensor):
-        if boundaries.ndim != 1:
-            raise refused("for a number, sorted values must be a vector")
-        return
-    batch = tuple(boundaries.shape[:-1])
-    if boundaries.ndim != 1 and (self.ndim != boundaries.ndim or batch != tuple(self.shape[:-1])):
-        raise refused(
-            f"sorted values of shape {list(boundaries.shape)} do not fit values of "
-            f"shape {list(self.shape)}"
-        )
-
-
-def searchsorted_tensor(
-    sorted_sequence: Tensor,
-    self: Tensor,
-    out_int32: bool,
-    right: bool,
-    side: str | None,
-    sorter: Tensor | None,
-) -> TensorSpec:
-    """The sizes of the values."""
-    _check_sorted(sorted_sequence, self, right, side, sorter)
-    return _found(self.shape, out_int32)
-
-
-def searchsorted_scalar(
-    sorted_sequence: Tensor,
-    self: Any,
-    out_int32: bool,
-    right: bool,
-    side: str | None,
-    sorter: Tensor | None,
-) -> TensorSpec:
-    """One place."""
-    _check_sorted(sorted_sequence, self, right, side, sorter)
-    return _found((), out_int32)
-
-
-def _check_boundaries(boundaries: Tensor) -> None:
-    if boundaries.ndim != 1:
-        raise refused(f"expected boundaries as a vector, got {list(boundaries.shape)}")
-
-
-def bucketize_tensor(self: Tensor, boundaries: Tensor, out_int32: bool, right: bool) -> TensorSpec:
-    """The sizes of the values."""
-    if rules.is_eager(self):
-        _check_boundaries(boundaries)
-        _check_sorted(boundaries, self, right, None, None)
-    return _found(self.shape, out_int32)
-
-
-def bucketize_scalar(self: Any, boundaries: Tensor, out_int32: bool, right: bool) -> TensorSpec:
-    """One place."""
-    _check_boundaries(boundaries)
-    _check_sorted(boundaries, self, right, None, None)
-    return _found((), out_int32)
-
-
-# ---- elements of a set -------------------------------------------------------------------------

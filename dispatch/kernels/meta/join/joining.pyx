@@ -10,20 +10,16 @@ from libc.string cimport memcpy
 from dispatch._C.dtypes cimport MF_contiguous
 from dispatch._C.errors cimport refused
 from dispatch._C.python_api cimport PySequence_Fast_ITEMS_
-from dispatch._C.size cimport new_size
 from dispatch._C.symbolic cimport add, eq_or_false, expect_eq, floordiv, size_object
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.meta.rules cimport MAX_DIMS, is_eager
+from dispatch.kernels.meta.rules.sizes cimport sizes_of
 from dispatch._C.structured cimport CAST_SAFE, OVERLAP_ANY, OVERLAP_NONE, Spec
 
 
 cdef inline bint counts_for_nothing(Tensor t) except -1:
     return t.c_ndim == 1 and eq_or_false(t.c_sizes[0], 0)
-
-
-cdef list sizes_of(Tensor t):
-    return list(new_size(t.c_ndim, t.c_sizes))
 
 
 # ---- cat ---------------------------------------------------------------------------------------

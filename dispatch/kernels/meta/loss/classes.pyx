@@ -10,16 +10,12 @@ from libc.string cimport memcpy
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport ST_bool, ST_int32, ST_int64, default_dtype_code, is_integral_code
 from dispatch._C.errors cimport refused
-from dispatch._C.size cimport new_size
 from dispatch._C.structured cimport Spec
 from dispatch._C.symbolic cimport expect_eq, size_object
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.meta.rules cimport is_eager, promoted
+from dispatch.kernels.meta.rules.sizes cimport sizes_of
 from dispatch.kernels.meta.rules.numbers cimport agree
-
-
-cdef object sizes_of(Tensor t):
-    return list(new_size(t.c_ndim, t.c_sizes))
 
 
 cdef object asserted(Tensor t):

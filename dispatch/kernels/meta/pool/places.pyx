@@ -16,11 +16,8 @@ from dispatch._C.symbolic cimport add, eq_or_false, expect_eq, gt, lt
 from dispatch._C.tensor cimport Tensor
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.meta cimport rules
+from dispatch.kernels.meta.rules.sizes cimport sizes_of
 from dispatch.kernels.meta.rules.numbers cimport agree
-
-
-cdef object sizes_of(Tensor t):
-    return list(new_size(t.c_ndim, t.c_sizes))
 
 
 cdef int check_dims(str name, Tensor t, int dims) except -1:

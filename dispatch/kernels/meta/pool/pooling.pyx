@@ -17,14 +17,11 @@ from dispatch._C.symbolic cimport eq_or_false, expect_ge, is_symbolic, lt
 from dispatch._C.tensor cimport TF_FAKE, Tensor
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.meta cimport rules
+from dispatch.kernels.meta.rules.sizes cimport sizes_of
 from dispatch.kernels.meta.rules.numbers cimport agree
 from dispatch.kernels.meta.pool.windows cimport (
     Windows, check_windows, hand_windows, output_length, read_dilation, read_windows,
 )
-
-
-cdef object sizes_of(Tensor t):
-    return list(new_size(t.c_ndim, t.c_sizes))
 
 
 cdef int set_sizes(Spec* s, Tensor like, const int64_t* sizes, int code, int memory_format) except -1:

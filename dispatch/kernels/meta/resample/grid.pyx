@@ -9,16 +9,12 @@ from libc.string cimport memcpy
 
 from dispatch._C cimport dtypes
 from dispatch._C.errors cimport refused
-from dispatch._C.size cimport new_size
 from dispatch._C.structured cimport Spec
 from dispatch._C.symbolic cimport gt
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.meta cimport rules
+from dispatch.kernels.meta.rules.sizes cimport sizes_of
 from dispatch.kernels.meta.rules.numbers cimport agree
-
-
-cdef object sizes_of(Tensor t):
-    return list(new_size(t.c_ndim, t.c_sizes))
 
 
 cdef int check_sampled(Tensor input, Tensor grid, int dims, int64_t mode, int64_t padding, bint exactly) except -1:

@@ -43,6 +43,7 @@ cdef inline bint is_tensor(PyObject* item) noexcept:
 # The same sizes, dimension by dimension; without a hint that decides, they differ.
 cdef bint same_sizes(const int64_t* a, const int64_t* b, int ndim) except -1
 cdef tuple as_tuple(const int64_t* values, int n)
+cdef list sizes_of(Tensor t)
 cdef int raise_negative_size(const int64_t* sizes, int ndim, int dim) except -1
 # Rename the faces of a module, `py_NAME`, to NAME; returns their names, sorted.
 cdef list enter_faces(dict names)

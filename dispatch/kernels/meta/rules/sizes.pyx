@@ -9,6 +9,7 @@ from libc.string cimport memcmp, memcpy
 
 from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport mul_overflows, raise_numel_overflow, read_ints
+from dispatch._C.size cimport new_size
 from dispatch._C.symbolic cimport (
     SIZE_ERROR, any_symbolic, eq_or_false, expect_eq, expect_ge, floordiv, is_symbolic, mod, mul, size_from, size_object,
 )
@@ -17,6 +18,10 @@ from dispatch._C.tensor cimport Tensor
 
 cdef tuple as_tuple(const int64_t* values, int n):
     return tuple([size_object(values[i]) for i in range(n)])
+
+
+cdef list sizes_of(Tensor t):
+    return list(new_size(t.c_ndim, t.c_sizes))
 
 
 cdef list enter_faces(dict names):
