@@ -1,7 +1,7 @@
 """The dispatch cache of fake tensors: from the metadata of a call to the metadata of its outputs, without a Python object.
 
-A key is the operator and everything that its shape function can see, as 64-bit words (expressions by their handles, which are equal
-when they are, after the number of their ShapeEnv); an entry says how each output is made: new,
+A key is the operator and everything that its shape function can see, as 64-bit words (expressions by their handles, which no other
+expression has or will have); an entry says how each output is made: new,
 a view of an argument's storage, an argument itself (an in-place view operator gives it another geometry), None, or a plain
 number; or why such calls are not cached.
 """

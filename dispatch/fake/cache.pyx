@@ -65,7 +65,7 @@ BYPASS_NAMES = ("", "non-fake tensor", "not our fake", "constant attribute", "no
 
 cdef enum KeyTag:
     KT_NONE = 1, KT_TENSOR, KT_INT, KT_FLOAT, KT_COMPLEX, KT_TRUE, KT_FALSE, KT_STR, KT_LIST, KT_DTYPE, KT_DEVICE, KT_LAYOUT,
-    KT_FORMAT, KT_SHARED, KT_ENV, KT_SYMBOLIC
+    KT_FORMAT, KT_SHARED, KT_SYMBOLIC
 
 
 cdef inline bint room(Key* k, int n) noexcept:
@@ -77,66 +77,14 @@ cdef inline void put(Key* k, uint64_t word) noexcept:
     k.n += 1
 
 
-# Numbers of ShapeEnvs, never used twice: a handle means something else once its ShapeEnv is gone.
-cdef object env_numbers = weakref.WeakKeyDictionary()
-cdef uint64_t next_env_number = 1
-cdef PyObject* last_env = NULL           # borrowed: while it lives, its number is `last_env_number`
-cdef uint64_t last_env_number = 0
-cdef object last_env_reference = None
-
-
-def _forget_last_env(reference):
-    global last_env
-    if reference is last_env_reference:
-        last_env = NULL
-
-
-cdef int learn_env(PyObject* env) except -1:
-    global last_env, last_env_number, last_env_reference, next_env_number
-    number = env_numbers.get(<object>env)
-    if number is None:
-        number = env_numbers[<object>env] = next_env_number
-        next_env_number += 1
-    last_env_reference = weakref.ref(<object>env, _forget_last_env)
-    last_env_number = number
-    last_env = env
-    return 0
-
-
-cdef int put_env(Key* k, PyObject* env) noexcept:
-    """Before the first handle of a ShapeEnv: its number."""
-    if env == k.env:
-        return BY_NONE
-    if not room(k, 1):
-        return BY_TOO_LARGE
-    if env != last_env:
-        try:
-            learn_env(env)
-        except BaseException:
-            return BY_ARGUMENT
-    put(k, KT_ENV | last_env_number << 8)
-    k.env = env
-    return BY_NONE
-
-
 cdef int put_symbolic(Key* k, PyObject* o, int kind) noexcept:
     cdef int64_t v
-    cdef PyObject* env
-    cdef int why
     try:
         v = symbolic_calls.from_object(o)
+        if is_symbolic(v):
+            k.env = symbolic_calls.env_of(v)
     except BaseException:
         return BY_ARGUMENT
-    if is_symbolic(v):
-        try:
-            env = symbolic_calls.env_of(v)
-        except BaseException:
-            return BY_ARGUMENT
-        why = put_env(k, env)
-        if why:
-            return why
-    if not room(k, 2):
-        return BY_TOO_LARGE
     put(k, KT_SYMBOLIC | <uint64_t>kind << 8)
     put(k, <uint64_t>v)
     return BY_NONE
@@ -145,7 +93,7 @@ cdef int put_symbolic(Key* k, PyObject* o, int kind) noexcept:
 cdef int put_tensor(Key* k, object mode, PyObject* o) noexcept:
     cdef FakeTensor t
     cdef uint64_t head
-    cdef int n, why
+    cdef int n
     cdef bint plain
     if Py_TYPE_(o) != FAKE_TYPE:
         return BY_NOT_FAKE
@@ -156,10 +104,8 @@ cdef int put_tensor(Key* k, object mode, PyObject* o) noexcept:
     n = (<FakeTensor>o).c_ndim
     if not room(k, 2 * n + 5):
         return BY_TOO_LARGE
-    if (<FakeTensor>o).c_flags & TF_SYMBOLIC and <PyObject*>(<FakeTensor>o).c_symbols != k.env:
-        why = put_env(k, <PyObject*>(<FakeTensor>o).c_symbols)
-        if why:
-            return why
+    if (<FakeTensor>o).c_flags & TF_SYMBOLIC:
+        k.env = <PyObject*>(<FakeTensor>o).c_symbols
     plain = ((<FakeTensor>o).c_flags & TF_CONTIGUOUS != 0 and (<FakeTensor>o).c_offset == 0 and (<FakeTensor>o).c_numel > 0 and
              (<FakeTensor>o).c_storage.c_nbytes == (<FakeTensor>o).c_numel * dtypes.itemsize_table()[(<FakeTensor>o).c_dtype])
     head = (KT_TENSOR | <uint64_t>plain << 6 | <uint64_t><uint8_t>(<FakeTensor>o).c_dtype << 8
@@ -316,7 +262,7 @@ cdef int build_key(Key* key, object mode, uint64_t settings, OperatorEntry e, Py
     cdef uint64_t h = 0x9E3779B97F4A7C15
     key.n = 3
     key.env = NULL
-    key.words[0] = <uint64_t>e.id << 32 | e.generation
+    key.words[0] = e.id
     key.words[1] = settings
     key.words[2] = emitted_epoch if e.emitted != NULL else any_epoch
     for i in range(e.sig.n_args):

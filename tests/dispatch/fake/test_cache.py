@@ -1,5 +1,6 @@
 """The dispatch cache: what is hit, what is not shared, what is never cached, when entries go."""
 
+import resource
 import subprocess
 import sys
 
@@ -189,6 +190,13 @@ with FakeTensorMode() as mode:
 """
     said = subprocess.check_output([sys.executable, "-c", program], text=True)
     assert said == "1\n"
+
+
+def test_a_cache_that_goes_leaves_no_table():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for _ in range(20_000):
+        DispatchCache()
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 20 << 10  # KiB
 
 
 def test_class_tells_of_all_caches():
@@ -653,6 +661,7 @@ def test_views_of_views_have_their_storages_bytes_and_offsets(mode):
 TOO_MUCH = {
     "ints": ("many(int[] l) -> Tensor", lambda: ([1] * 600,)),
     "tensors": ("many(Tensor[] ts) -> Tensor", lambda: ([empty(2, 2)] * 200,)),
+    "dimensions": ("many(Tensor[] ts) -> Tensor", lambda: ([empty(*[1] * 64)] * 8,)),
     "text": ("many(str s) -> Tensor", lambda: ("x" * 257,)),
     "written": ("many(Tensor(a!)[] ts) -> Tensor", lambda: ([empty() for _ in range(65)],)),
 }

@@ -21,7 +21,7 @@ from dispatch._C.tls import _get_dispatch_mode, _TorchDispatchModeKey
 from dispatch._C.values import wrapped_number
 from dispatch.fake import DispatchCache
 from dispatch.library import fallthrough_kernel
-from dispatch.symbolic import ShapeEnv
+from dispatch.symbolic import ShapeEnv, SymBool, SymFloat, SymInt
 
 pytestmark = pytest.mark.usefixtures("same_state_after")
 
@@ -257,6 +257,19 @@ def test_values_that_differ_share_no_entry(seen, what):
     facts = ops.cache_key.facts
     check_apart(seen, lambda: facts(**{name: one}), lambda: facts(**{name: other}))
     assert facts(**{name: one}).shape != facts(**{name: other}).shape
+
+
+def test_strides_are_not_taken_for_the_argument_behind_them(library):
+    lib = library("cache_key_behind")
+    lib.define("f(Tensor x, int? n) -> Tensor")
+    make = A.empty.memory_format
+    lib.impl("f", lambda x, n: make([7 if n is None else n], device="meta"), "Meta")
+    with FakeTensorMode(cache_policy=lambda op: True):
+        x = new(1)
+        for stride in range(2, 9):
+            assert ops.cache_key_behind.f(A.as_strided(x, [1], [stride]), None).shape == (7,)
+        for n in range(9):
+            assert ops.cache_key_behind.f(x, n).shape == (n,)
 
 
 def test_places_of_arguments_count(seen):
@@ -608,3 +621,24 @@ def test_envs_that_live_side_by_side_share_no_entry():
                 y = dispatch.cat([x, x])
             assert y.shape[0].node.shape_env is mode.shape_env
         assert cache.info().hits == hits
+
+
+class One:
+    """A node that another library made: it is one."""
+
+    def guard_int(self, file: str, line: int) -> int:
+        return 1
+
+    def guard_float(self, file: str, line: int) -> float:
+        return 1.0
+
+    def guard_bool(self, file: str, line: int) -> bool:
+        return True
+
+
+def test_a_symbolic_number_counts_by_its_kind_too():
+    with FakeTensorMode() as mode:
+        x = dispatch.ones(3, dtype=dispatch.int64)
+        for kind, dtype in ((SymInt, "int64"), (SymFloat, "float32"), (SymBool, "int64")):
+            assert dispatch.add(x, kind(One())).dtype.name == dtype
+    assert mode.cache_info().hits == 0

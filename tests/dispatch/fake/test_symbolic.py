@@ -128,6 +128,15 @@ def test_symbolic_floats_and_conditions_are_part_of_the_key(mode):
     assert not mode.cache_info().bypasses
 
 
+def test_a_plain_tensor_behind_a_symbolic_one_leaves_its_symbols(mode):
+    x = dynamic(mode, 3, 4)
+    with mode:
+        one = dispatch.ones(1)
+        for hits in (0, 1):
+            assert exprs((x + one).shape) == exprs(x.shape)
+            assert mode.cache_info().hits == hits
+
+
 def test_cross_check_of_symbolic_hits_agrees(mode):
     x = dynamic(mode, 3, 4)
     mode.cache_crosscheck_enabled = True
