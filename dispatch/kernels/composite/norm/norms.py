@@ -1,119 +1,26 @@
 """Normalisation operators in terms of their native ones.
 
-Called for the composite operators; call operators through the dispatcher. `batch_norm` goes
-through `_batch_norm_impl_index`, which picks the implementation: here always the native one.
+Called for the composite operators; call operators through the dispatcher. `channels` has those by
+channels.
 """
 
 from __future__ import annotations
 
-from dispatch._C.dtypes import (
-    contiguous_format,
-    dtype,
-    float32,
-    float64,
-    uint8,
-)
 from dispatch._C.errors import refused
-from dispatch._C.generated.dtype_sets import REDUCED_FLOATING
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
 
 __all__ = [
-    "_batch_norm_impl_index",
     "_native_batch_norm_legit_functional",
     "_weight_norm",
     "_weight_norm_differentiable_backward",
-    "batch_norm",
-    "group_norm",
     "norm_except_dim",
 ]
 
 _aten = ops.aten
 
 # ---- batch normalisation
-
-
-def batch_norm(
-    input: Tensor,
-    weight: Tensor | None,
-    bias: Tensor | None,
-    running_mean: Tensor | None,
-    running_var: Tensor | None,
-    training: bool,
-    momentum: float,
-    eps: float,
-    cudnn_enabled: bool,
-) -> Tensor:
-    """The first result of `_batch_norm_impl_index`."""
-    return _aten._batch_norm_impl_index.default(
-        input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled
-    )[0]
-
-
-def _check_features(name: str, t: Tensor | None, features: int, training: bool = True) -> None:
-    if t is None:
-        if not training:
-            raise refused(f"expected {name} unless training, got None")
-    elif t.numel() != features:
-        raise refused(
-            f"expected {name} to have {features} elements, as many as input has"
-            f" channels, got {t.numel()}"
-        )
-
-
-def _features(input: Tensor) -> int:
-    return input.shape[1] if input.ndim > 1 else 0
-
-
-def _accumulation(input: Tensor) -> dtype:
-    """The dtype that sums of input are kept in: wider on CPU."""
-    if input.dtype in REDUCED_FLOATING:
-        return float32
-    return float64 if input.dtype is float32 and input.device.type != "cuda" else input.dtype
-
-
-def _empty(input: Tensor, sizes: list[int], dtype: dtype) -> Tensor:
-    options = {"dtype": dtype, "layout": input.layout, "device": input.device}
-    return _aten.empty.memory_format(sizes, **options)
-
-
-def _empty_batch(input: Tensor, weight: Tensor | None, bias: Tensor | None) -> tuple[object, ...]:
-    """For an input without elements; weight and bias are kept in the graph of gradients."""
-    reserve = _empty(input, [0], uint8)
-    saved = [_empty(input, [_features(input)], _accumulation(input)) for _ in range(2)]
-    out = _aten.clone.default(input)
-    if weight is not None:
-        out = _aten.mul.Tensor(out, _aten.select.int(weight, 0, 0))
-    if bias is not None:
-        out = _aten.add.Tensor(out, _aten.select.int(bias, 0, 0))
-    return out, *saved, reserve, 0
-
-
-def _batch_norm_impl_index(
-    input: Tensor,
-    weight: Tensor | None,
-    bias: Tensor | None,
-    running_mean: Tensor | None,
-    running_var: Tensor | None,
-    training: bool,
-    momentum: float,
-    eps: float,
-    cudnn_enabled: bool,
-) -> tuple[object, ...]:
-    """(out, saved mean, saved 1/deviation, reserve, 0): 0 is the native implementation."""
-    features = _features(input)
-    if input.numel() == 0:
-        return _empty_batch(input, weight, bias)
-    _check_features("running_mean", running_mean, features, training)
-    _check_features("running_var", running_var, features, training)
-    _check_features("weight", weight, features)
-    _check_features("bias", bias, features)
-    reserve = _empty(input, [0], uint8)
-    results = _aten.native_batch_norm.default(
-        input, weight, bias, running_mean, running_var, training, momentum, eps
-    )
-    return *results, reserve, 0
 
 
 def _native_batch_norm_legit_functional(
@@ -132,54 +39,6 @@ def _native_batch_norm_legit_functional(
         input, weight, bias, mean, var, training, momentum, eps
     )
     return *results, mean, var
-
-
-# ---- group normalisation
-
-
-def _check_group(input: Tensor, num_groups: int, channels: int) -> None:
-    if num_groups <= 0:
-        raise refused(f"expected num_groups to be greater than 0, got {num_groups}")
-    if channels % num_groups != 0:
-        raise refused(
-            "expected the number of channels to be a multiple of num_groups, got"
-            f" input of shape {list(input.shape)} and num_groups {num_groups}"
-        )
-
-
-def _check_channels(name: str, t: Tensor | None, channels: int) -> None:
-    if t is not None and (t.ndim != 1 or t.numel() != channels):
-        raise refused(
-            f"expected {name} to be a vector of {channels} elements, as many as"
-            f" input has channels, got shape {list(t.shape)}"
-        )
-
-
-def group_norm(
-    input: Tensor,
-    num_groups: int,
-    weight: Tensor | None,
-    bias: Tensor | None,
-    eps: float,
-    cudnn_enabled: bool,
-) -> Tensor:
-    """native_group_norm of contiguous tensors; on CPU channels_last stays."""
-    channels = input.shape[rules.wrap_dim(1, input.ndim)]
-    batch, extent = input.shape[0], 1
-    for size in input.shape[2:]:
-        extent *= size
-    _check_group(input, num_groups, channels)
-    _check_channels("weight", weight, channels)
-    _check_channels("bias", bias, channels)
-    kept = contiguous_format
-    if input.device.type == "cpu":
-        kept = rules.suggest_memory_format(input)
-    input = _aten.contiguous.default(input, memory_format=kept)
-    weight = weight if weight is None else _aten.contiguous.default(weight)
-    bias = bias if bias is None else _aten.contiguous.default(bias)
-    return _aten.native_group_norm.default(
-        input, weight, bias, batch, channels, extent, num_groups, eps
-    )[0]
 
 
 # ---- weight normalisation
