@@ -25,6 +25,8 @@ typedef uint64_t dispatch_u8 DISPATCH_LOOSE;
 typedef struct __attribute__((packed, may_alias)) { uint64_t low, high; } dispatch_u16;
 typedef struct __attribute__((packed, may_alias)) { uint64_t parts[4]; } dispatch_u32;
 typedef struct __attribute__((packed, may_alias)) { uint64_t parts[8]; } dispatch_u64;
+typedef struct __attribute__((packed, may_alias)) { uint64_t parts[16]; } dispatch_u128;
+typedef struct __attribute__((packed, may_alias)) { uint64_t parts[32]; } dispatch_u256;
 
 /* ---- complex numbers */
 

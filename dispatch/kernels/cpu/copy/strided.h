@@ -38,6 +38,8 @@ DISPATCH_COPY_RUN(dispatch_u8, 8)
 DISPATCH_COPY_RUN(dispatch_u16, 16)
 DISPATCH_COPY_RUN(dispatch_u32, 32)
 DISPATCH_COPY_RUN(dispatch_u64, 64)
+DISPATCH_COPY_RUN(dispatch_u128, 128)
+DISPATCH_COPY_RUN(dispatch_u256, 256)
 
 /* Of elements, or of short rows without gaps; NULL: there is none of these bytes. */
 static dispatch_run dispatch_copier(int64_t bytes) {
@@ -49,6 +51,8 @@ static dispatch_run dispatch_copier(int64_t bytes) {
     case 16: return dispatch_copy_16;
     case 32: return dispatch_copy_32;
     case 64: return dispatch_copy_64;
+    case 128: return dispatch_copy_128;
+    case 256: return dispatch_copy_256;
     default: return NULL;
     }
 }

@@ -32,6 +32,14 @@ typedef struct {
             const T *b = right[0]; \
             T lanes[SMALL_LANES] = {0}, sum = 0; \
             int64_t r = 0; \
+            if (k >= 8 * SMALL_LANES) {      /* sums that do not wait for each other */ \
+                T wide[4 * SMALL_LANES] = {0}; \
+                for (; r + 4 * SMALL_LANES <= k; r += 4 * SMALL_LANES) \
+                    for (int i = 0; i < 4 * SMALL_LANES; i++) \
+                        wide[i] += a[r + i] * b[r + i]; \
+                for (int i = 0; i < SMALL_LANES; i++) \
+                    lanes[i] = wide[i] + wide[i + SMALL_LANES] + (wide[i + 2 * SMALL_LANES] + wide[i + 3 * SMALL_LANES]); \
+            } \
             for (; r + SMALL_LANES <= k; r += SMALL_LANES) \
                 for (int i = 0; i < SMALL_LANES; i++) \
                     lanes[i] += a[r + i] * b[r + i]; \

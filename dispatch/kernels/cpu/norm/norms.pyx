@@ -551,19 +551,48 @@ cdef struct Groups:              # of channels; each is normalised while it is i
     const double* bias
     double* scale
     double* shift
+    int64_t sample               # bytes of one; channels are last
+
+
+cdef void set_scales(Groups* s, int64_t g) noexcept nogil:
+    cdef int64_t i, c = g * s.size % s.channels
+    for i in range(g * s.size, (g + 1) * s.size):
+        s.scale[i] = s.rstd[g] * s.weight[c]
+        s.shift[i] = s.bias[c] - s.mean[g] * s.scale[i]
+        c += 1
+
+
+cdef void take_samples(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    """Images whose channels are last: the moments of each channel, of the groups of them."""
+    cdef Groups* s = <Groups*>context
+    cdef channel_job sums = s.sums, maps = s.maps
+    cdef double mean, squares
+    cdef int64_t n, g, c, groups = s.channels // s.size
+    for n in range(first, end):
+        sums.from_ = maps.from_ = <const char*>s.sums.from_ + n * s.sample
+        maps.to = <char*>s.maps.to + n * s.sample
+        maps.scale = sums.mean = s.scale + n * s.channels
+        maps.shift = sums.results = s.shift + n * s.channels
+        s.moments(&sums, 0, s.channels)
+        for g in range(groups):
+            mean = squares = 0
+            for c in range(g * s.size, (g + 1) * s.size):
+                mean += sums.mean[c] / <double>s.size
+            for c in range(g * s.size, (g + 1) * s.size):
+                squares += sums.results[c] + <double>sums.outer * (sums.mean[c] - mean) * (sums.mean[c] - mean)
+            s.mean[n * groups + g] = mean
+            s.rstd[n * groups + g] = 1 / sqrt(squares / <double>(s.size * sums.outer) + s.eps)
+            set_scales(s, n * groups + g)
+        s.affine(&maps, 0, s.channels)
 
 
 cdef void take_groups(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
     cdef Groups* s = <Groups*>context
-    cdef int64_t g, i, c
+    cdef int64_t g
     for g in range(first, end):
         s.moments(&s.sums, g, g + 1)
         s.rstd[g] = 1 / sqrt(s.rstd[g] / <double>s.sums.inner + s.eps)
-        c = g * s.size % s.channels
-        for i in range(g * s.size, (g + 1) * s.size):
-            s.scale[i] = s.rstd[g] * s.weight[c]
-            s.shift[i] = s.bias[c] - s.mean[g] * s.scale[i]
-            c += 1
+        set_scales(s, g)
         s.affine(&s.maps, g * s.size, (g + 1) * s.size)
 
 
@@ -572,7 +601,7 @@ def group_norm(Tensor out not None, Tensor mean not None, Tensor rstd not None, 
     """Normalise each sample's groups of channels; mean and 1/deviation of each are kept."""
     cdef int code = computed_in(input.c_dtype)
     cdef int64_t count = N * group
-    cdef int itemsize = dtypes.itemsize_table()[code]
+    cdef int itemsize = dtypes.itemsize_table()[code], memory_format
     cdef Groups s
     cdef Numbers groups, channels, parameters
     cdef Tensor x, y
@@ -583,7 +612,8 @@ def group_norm(Tensor out not None, Tensor mean not None, Tensor rstd not None, 
         fill_values(mean, 0)
         fill_values(rstd, float("nan"))
         return
-    x, y = dense(input, code, MF_contiguous), target(out, code, MF_contiguous)
+    memory_format = format_of(input)
+    x, y = dense(input, code, memory_format), target(out, code, memory_format)
     kept = held(x, y)
     groups, channels, parameters = Numbers(2, count), Numbers(2, N * C), Numbers(2, C)
     load(weight, C, 1, parameters.row(0))
@@ -596,8 +626,15 @@ def group_norm(Tensor out not None, Tensor mean not None, Tensor rstd not None, 
     s.sums.given, s.sums.mean, s.sums.results = False, s.mean, s.rstd
     s.maps.from_, s.maps.to, s.maps.outer, s.maps.channels, s.maps.inner = s.sums.from_, data_of(y, itemsize), 1, N * C, HxW
     s.maps.scale, s.maps.shift = s.scale, s.shift
+    s.sample = C * HxW * itemsize
+    if memory_format != MF_contiguous:
+        s.sums.outer, s.sums.channels, s.sums.inner = HxW, C, 1
+        s.maps.outer, s.maps.channels, s.maps.inner = HxW, C, 1
     with nogil:
-        in_spans(take_groups, &s, count, parts_for(count, 2 * x.c_numel * itemsize))
+        if memory_format != MF_contiguous:
+            in_spans(take_samples, &s, N, parts_for(N, 2 * x.c_numel * itemsize))
+        else:
+            in_spans(take_groups, &s, count, parts_for(count, 2 * x.c_numel * itemsize))
     save(mean, groups.row(0))
     save(rstd, groups.row(1))
     finish(out, y)

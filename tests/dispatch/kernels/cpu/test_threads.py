@@ -74,6 +74,10 @@ CALLS = {
         x.view(4, -1)[:, :12000].reshape(4, 60, 100, 2).sin(),
         *(0, 0, True, [True, True]),
     ),
+    "group_norm of channels that are last": lambda x: ATEN.native_group_norm(
+        x.view(6, 20, 100, 35).to(memory_format=dispatch.channels_last),
+        *(x[0, :20], x[1, :20], 6, 20, 3500, 5, 1e-5),
+    ),
     "mode": lambda x: dispatch.mode((x * 3).to(dispatch.int64), 1),
     "layer_norm": lambda x: ATEN.native_layer_norm(x, [WIDTH], x[0], x[1], 1e-5),
     "layer_norm_backward, the input's": lambda x: ATEN.native_layer_norm_backward(
