@@ -5,6 +5,8 @@ shows it, and keeps none, so that the two can be exchanged while a program runs.
 """
 from cpython.object cimport PyTypeObject
 
+from dispatch._C.generated.type_names import TENSOR_TYPES
+
 cdef extern from *:
     """
     #define DISPATCH_NAME(tp, name) ((tp)->tp_name = (name), PyType_Modified(tp))
@@ -24,6 +26,12 @@ cpdef str package_name():
 cpdef str full_name(str name):
     """`dispatch.NAME`: where a program finds what it is shown."""
     return f"{package}.{name}"
+
+
+def tensor_word(object dtype not None):
+    """"Float" of float32, as in FloatTensor."""
+    cdef str wanted = str(dtype).rpartition(".")[2]
+    return next(name for name, known in TENSOR_TYPES.items() if known == wanted).removesuffix("Tensor")
 
 
 def set_package_name(str name not None):

@@ -252,6 +252,10 @@ cdef int raise_overlap(str what) except -1:
     raise refused(f"unsupported operation: {what}; clone() it before the operation")
 
 
+cdef int raise_shared(str what) except -1:
+    raise_overlap(f"some elements of the input tensor and the written-to tensor refer to a single memory location: {what}")
+
+
 cdef bint share_memory(Tensor a, Tensor b) noexcept:
     """Whether two tensors surely share elements (at::get_overlap_status); those with gaps count as apart, and so do those with
     symbolic sizes that are not one tensor."""
@@ -296,7 +300,7 @@ cdef int check_iterated(OperatorEntry e, Spec* s, Tensor out, PyObject** args, i
             continue
         t = <Tensor>args[i]
         if t.c_storage is out.c_storage and overlaps_partly(out, t):
-            raise_overlap(f"the written-to tensor and the argument '{<object>e.sig.args[i].name}' share some elements")
+            raise_shared(f"the written-to tensor and the argument '{<object>e.sig.args[i].name}' share some elements")
     return 0
 
 
@@ -310,11 +314,11 @@ cdef int check_apart(OperatorEntry e, int first, Tensor out, PyObject** args, in
         raise_overlap("more than one element of the written-to tensor refers to a single memory location")
     for i in range(first):
         if isinstance(<object>args[i], Tensor) and overlaps_partly(out, <Tensor>args[i]):
-            raise_overlap(f"the written-to tensor and the argument '{<object>e.sig.args[i].name}' share some elements")
+            raise_shared(f"the written-to tensor and the argument '{<object>e.sig.args[i].name}' share some elements")
     for i in range(first, n):
         for t in (<object>args[i] if isinstance(<object>args[i], list) else (<object>args[i],)):
             if isinstance(t, Tensor) and share_memory(out, <Tensor>t):
-                raise_overlap(f"the written-to tensor and the argument '{<object>e.sig.args[i].name}' share memory")
+                raise_shared(f"the written-to tensor and the argument '{<object>e.sig.args[i].name}' share memory")
     return 0
 
 
@@ -543,7 +547,7 @@ cdef bint check_out(OperatorEntry e, Spec* s, PyObject** args, int first, int i)
     if moved:
         moving = planned(out, s)
         if (out.c_numel or moving.c_numel) and s.cast & OVERLAP_NONE and is_listed(out, args, first):
-            raise_overlap("the written-to tensor is one of those that are read")       # by their sizes, which would be the result's
+            raise_shared("the written-to tensor is one of those that are read")       # by their sizes, which would be the result's
         out = moving
     check_iterated(e, s, out, args, first)
     if s.cast & (OVERLAP_NONE | OVERLAP_SELF):
@@ -618,7 +622,7 @@ def check_written(Tensor out not None, *read):
         raise_overlap("more than one element of the written-to tensor refers to a single memory location")
     for t in read:
         if share_memory(out, t):
-            raise_overlap("the written-to tensor and a tensor that is read share memory")
+            raise_shared("the written-to tensor and a tensor that is read share memory")
 
 
 def advise_shared(Tensor out not None, name):

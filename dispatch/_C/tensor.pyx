@@ -607,7 +607,7 @@ cdef class Tensor:
     def requires_grad(self, value):
         if self.grad_fn is not None:
             raise RuntimeError("you can only change requires_grad flags of leaf variables: use .detach()")
-        set_requires_grad(self, checked_flag("requires_grad", value, RuntimeError))
+        allow_grad(self, checked_flag("requires_grad", value, RuntimeError), "only")
 
     def requires_grad_(self, requires_grad=True):
         """Set `requires_grad` in place; RuntimeError for integer tensors."""
@@ -765,10 +765,12 @@ cdef bint ask_dense(Tensor t) except -1:
     return asked_dense(t.c_ndim, t.c_sizes, t.c_strides, t.c_numel)
 
 
-cdef int set_requires_grad(Tensor t, bint value) except -1:
+cdef int set_requires_grad(Tensor t, bint value) except -1: return allow_grad(t, value, "Only")
+
+cdef int allow_grad(Tensor t, bint value, str only) except -1:     # PyTorch writes "only" where the attribute is set
     if value:
         if not (dtypes.is_floating_code(t.c_dtype) or dtypes.is_complex_code(t.c_dtype)):
-            raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
+            raise RuntimeError(f"{only} Tensors of floating point and complex dtype can require gradients")
         if t.c_flags & TF_INFERENCE and not tls().inference_mode:
             raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
         begin_grad(t)

@@ -504,8 +504,14 @@ cdef object raise_mismatch(Signature* sig, int code, Frame* f, PyObject** args, 
         why = f"{name}: missing value for argument '{<object>sig.args[f.bad_arg].name}'"
     elif code == MATCH_BAD_TYPE:
         spec = &sig.args[f.bad_arg]
-        why = (f"{name}: argument '{<object>spec.name}' (position {f.bad_arg}) must be {describe_type(spec)}, "
-               f"got {describe_value(f.bad_value)}{meant(spec, <object>f.bad_value)}")
+        wanted, but, got = describe_type(spec), "got", describe_value(f.bad_value)
+        if wanted == "List[Tensor]" and is_tensor(f.bad_value) and error is TypeError:
+            wanted, but = "tuple of Tensors", "not"
+        elif wanted == "List[Tensor]" and isinstance(<object>f.bad_value, (list, tuple)):
+            got = next((f"{type(x).__name__} as element {i}" for i, x in enumerate(<object>f.bad_value)
+                        if not is_tensor(<PyObject*>x)), got)
+        why = (f"{name}: argument '{<object>spec.name}' (position {f.bad_arg}) must be {wanted}, "
+               f"{but} {got}{meant(spec, <object>f.bad_value)}")
         error = error_of_value(spec, f, error)
     elif code == MATCH_UNKNOWN_KEYWORD:
         why = f"{name}: unknown keyword argument '{(<tuple>kwnames)[f.bad_arg]}'"

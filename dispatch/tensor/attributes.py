@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dispatch._C.advice import advise_once
+from dispatch._C.dtypes import device as _device_of
 from dispatch._C.size import Size
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
@@ -48,6 +49,10 @@ def _is_same_size(self: Tensor, other: Tensor) -> bool:
 
 def _new(self: Tensor, *args: Any, device: Any = None) -> Tensor:
     """`Tensor(...)` of this tensor's dtype and device."""
+    if device is not None and len(args) == 1 and isinstance(args[0], Tensor):
+        raise RuntimeError("new: a tensor comes without a device, call as_tensor")
+    if device is not None and _device_of(device).type != self.device.type:
+        raise RuntimeError(f"new: makes tensors on {self.device.type}, not on {device}")
     if len(args) == 1 and isinstance(args[0], Size):
         return self.new_empty(args[0])
     if len(args) == 1 and not isinstance(args[0], int):

@@ -76,8 +76,6 @@ def _infer(data: Any, found: set[dtypes.dtype], depth: int = 0) -> None:
             _number_dtype(next(t for t in (bool, int, float, complex) if isinstance(data, t)))
         )
     elif isinstance(data, (str, bytes)):
-        if depth:
-            raise ValueError(f"tensor: too many dimensions '{kind.__name__}'")
         raise TypeError(f"tensor: invalid data type '{kind.__name__}'")
     elif _is_sequence(data):
         _infer_items(data, found, depth + 1)
@@ -95,6 +93,8 @@ def _infer_items(data: Any, found: set[dtypes.dtype], depth: int) -> None:
         found.update(map(_number_dtype, kinds))
         return
     for item in data:
+        if item is data:
+            raise TypeError("tensor: self-referential lists are incompatible")
         _infer(item, found, depth)
 
 
@@ -124,7 +124,13 @@ def _shape(data: Any) -> list[int]:
             raise ValueError(f"tensor: data has more than {_MAX_DIMS} dimensions")
         if not shape[-1]:
             break
-        data = data[0]
+        try:
+            data = data[0]
+        except Exception:
+            kind = type(data).__name__
+            raise ValueError(f"tensor: could not determine the shape of a {kind}") from None
+    if shape and isinstance(data, (str, bytes)):
+        raise ValueError(f"tensor: too many dimensions '{type(data).__name__}'")
     return shape
 
 
@@ -158,7 +164,7 @@ def _leaf(item: Any) -> Any:
     if isinstance(item, (np.generic, np.ndarray)):
         return item.item()
     if _is_sequence(item):
-        raise ValueError(f"tensor: too many dimensions at {type(item).__name__}")
+        raise TypeError(f"tensor: too many dimensions at {type(item).__name__}")
     return item
 
 
@@ -234,6 +240,7 @@ def _plain_tensor(data: Any, dtype: Any) -> Tensor:
         made = _numbers_tensor(data, dtype)
         if made is not None:
             return made
+    shape = [] if isinstance(data, np.ndarray) else _shape(data)
     if dtype is None:
         dtype = _inferred_dtype(data)
     elif not isinstance(dtype, dtypes.dtype):
@@ -246,7 +253,6 @@ def _plain_tensor(data: Any, dtype: Any) -> Tensor:
         return tensor_of_array(np.asarray(data), dtype)
     if isinstance(data, (str, bytes)):
         raise TypeError(f"tensor: invalid data type '{type(data).__name__}'")
-    shape = _shape(data)
     count = math.prod(n or 1 for n in shape)
     if count > _MANY:
         _new_storage(count)  # MemoryError: lists of one list may stand for any number
@@ -481,6 +487,8 @@ def constructed(*args: Any, device: Any = None, size: Any = None) -> Tensor:
 
     What the active modes make of them is a tensor of theirs: a FakeTensor under FakeTensorMode.
     """
+    if device is not None and len(args) == 1 and isinstance(args[0], Tensor):
+        raise RuntimeError("Tensor(): a tensor comes without a device, call as_tensor")
     if device is not None and _device(device).type != "cpu":
         raise RuntimeError(f"Tensor(): makes tensors on cpu, but device {device} was given")
     if size is not None:

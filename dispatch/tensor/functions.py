@@ -129,7 +129,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     """The coordinates of a grid (torch.meshgrid); the first call without `indexing` warns."""
     given = _given(tensors)
     if indexing is None:
-        advise_once("meshgrid", "say which indexing, ij or xy: ij is meant here")
+        advise_once("meshgrid", "it will be required to pass the indexing argument: ij is meant")
         return tuple(_aten.meshgrid(given))
     return tuple(_aten.meshgrid.indexing(given, indexing=indexing))
 

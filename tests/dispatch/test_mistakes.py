@@ -183,3 +183,15 @@ def test_kernels_of_autograd_are_one_name():
         ops.mistakes.f(X)
     assert "kernels exist for: XLA, Autograd\n" in str(raised.value)
     assert "FakeTensorMode" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "wrong"),
+    [
+        (X, "tuple of Tensors, not Tensor of"),
+        ([X, None], r"List\[Tensor\], got NoneType as element 1"),
+    ],
+)
+def test_a_list_of_tensors_is_told_from_a_tensor(given, wrong):
+    with pytest.raises(TypeError, match=f"'tensors' .* must be {wrong}"):
+        dispatch.hstack(given)

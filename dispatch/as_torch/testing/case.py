@@ -15,6 +15,7 @@ from typing import Any
 import numpy
 
 import dispatch
+from dispatch._C import advice
 from dispatch.as_torch.testing.equality import Equality
 from dispatch.as_torch.testing.marks import dtype_name, torch_to_numpy_dtype_dict
 
@@ -193,10 +194,15 @@ class TestCase(unittest.TestCase):
 
     @contextlib.contextmanager
     def assertWarnsOnceRegex(self, category: type[Warning], regex: str = "") -> Iterator[None]:
-        """The block warns once, with such a text."""
+        """The block warns once, with such a text, though others heard it before."""
+        told = advice.is_warn_always_enabled()
         with warnings.catch_warnings(record=True) as seen:
             warnings.simplefilter("always")
-            yield
+            advice.set_warn_always(True)
+            try:
+                yield
+            finally:
+                advice.set_warn_always(told)
         fitting = [warning for warning in seen if issubclass(warning.category, category)]
         self.assertEqual(len(fitting), 1)
         self.assertRegex(str(fitting[0].message), regex)

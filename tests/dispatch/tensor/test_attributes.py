@@ -94,3 +94,13 @@ def test_reversing_other_than_two_dimensions_is_told_once(monkeypatch) -> None:
     with pytest.warns(UserWarning, match="other than matrices") as told:
         assert [dispatch.ones(2, 3, 4).T.shape, dispatch.ones(2).T.shape] == [(4, 3, 2), (2,)]
     assert [w.filename for w in told] == [__file__]
+
+
+@pytest.mark.parametrize("make", [dispatch.Tensor, dispatch.ones(2).new])
+def test_older_constructors_move_nothing(make):
+    for given in ((), (2,), ([1.0],), (dispatch.ones(2),)):
+        with pytest.raises(RuntimeError, match=r"cuda|without a device"):
+            make(*given, device="cuda")
+    with pytest.raises(RuntimeError, match="without a device, call as_tensor"):
+        make(dispatch.ones(2), device="cpu")
+    assert make(2, device="cpu").shape == (2,)

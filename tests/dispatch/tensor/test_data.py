@@ -72,6 +72,9 @@ def test_data_that_contains_itself_is_refused() -> None:
     data.append(data)
     with pytest.raises((ValueError, RecursionError)):
         tensor(data)
+    data.insert(0, 1)
+    with pytest.raises(TypeError, match="self-referential"):
+        tensor(data)
 
 
 def test_tensor_copies_and_as_tensor_shares() -> None:
@@ -286,3 +289,29 @@ def test_lists_that_the_collector_changes_are_read_as_they_are_then() -> None:
                 gc.set_threshold(*before)
     finally:
         gc.set_threshold(*before)
+
+
+class Closed:
+    """A sequence that gives nothing."""
+
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, place):
+        raise KeyError(place)
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "wrong"),
+    [
+        (Closed(), ValueError, "could not determine the shape of a Closed"),
+        ([Closed()], ValueError, "could not determine the shape of a Closed"),
+        (["a"], ValueError, "too many dimensions 'str'"),
+        ([0, "a"], TypeError, "invalid data type 'str'"),
+        ([0, [1]], TypeError, "too many dimensions at list"),
+    ],
+    ids=str,
+)
+def test_what_is_no_number_is_told_by_its_place(data, error, wrong):
+    with pytest.raises(error, match=wrong):
+        tensor(data)

@@ -238,7 +238,7 @@ def test_lobpcg_refuses_what_does_not_fit():
 
 def test_meshgrid_without_indexing_warns_once(monkeypatch):
     monkeypatch.setattr(advice, "_told", set())
-    with pytest.warns(UserWarning, match="meshgrid: say which indexing") as seen:
+    with pytest.warns(UserWarning, match="meshgrid: it will be required to pass the") as seen:
         first, second = (dispatch.meshgrid(t([1, 2]), t([3])) for _ in range(2))
     assert [w.filename for w in seen] == [__file__]
     assert all(a.equal(b) for a, b in zip(first, second, strict=True))

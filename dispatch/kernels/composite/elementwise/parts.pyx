@@ -1,10 +1,9 @@
 """Complex numbers from two parts, for tensors of all kinds: an output of their dtype, which the out variant fills."""
 from dispatch._C.dtypes cimport ST_NONE, ST_complex64, get_dtype, is_floating_code
-from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.composite.callee cimport Callee, callee
 from dispatch.kernels.meta cimport rules
-from dispatch.kernels.meta.fft.transforms cimport complex_of
+from dispatch.kernels.meta.fft.transforms cimport check_pair, complex_of
 
 cdef Callee EMPTY = callee("empty", "memory_format")
 cdef Callee COMPLEX_OUT = callee("complex", "out")
@@ -13,7 +12,6 @@ cdef Callee POLAR_OUT = callee("polar", "out")
 
 cdef Tensor paired(Tensor first, Tensor second):
     """An empty tensor for the result. PyTorch's fake tensors promote any floats."""
-    cdef Tensor t
     cdef int code, kind
     if not rules.is_eager(first) and is_floating_code(first.c_dtype) and is_floating_code(second.c_dtype):
         code = rules.promoted(first.c_dtype, second.c_dtype)
@@ -21,12 +19,7 @@ cdef Tensor paired(Tensor first, Tensor second):
             code = first.c_dtype if first.c_ndim else second.c_dtype
         kind = ST_complex64 if complex_of(code) == ST_NONE else complex_of(code)
         return EMPTY.call(([0], get_dtype(kind), None, first.device))
-    for t in (first, second):
-        if complex_of(t.c_dtype) == ST_NONE:
-            error = RuntimeError if rules.is_eager(t) else AssertionError
-            raise refused(f"expected float16, float32 or float64, got {get_dtype(t.c_dtype)!r}", error)
-    if first.c_dtype != second.c_dtype:
-        raise refused(f"expected one dtype, got {get_dtype(first.c_dtype)!r} and {get_dtype(second.c_dtype)!r}")
+    check_pair(first, second)
     return EMPTY.call(([0], get_dtype(complex_of(first.c_dtype)), None, first.device))
 
 

@@ -138,11 +138,11 @@ def randint_like_low(
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     """Powers of a vector's elements, a row for each: the largest first, or the smallest."""
     if x.ndim != 1:
-        raise refused(f"expected x as a vector, got {list(x.shape)}")
+        raise refused(f"x must be a one-dimensional tensor, got {list(x.shape)}")
     length = x.size(0)
     columns = length if N is None else N
     if columns < 0:
-        raise refused(f"N must not be negative, got {columns}")
+        raise refused(f"N must be non-negative, got {columns}")
     kind = dtypes.promote_types(x.dtype, dtypes.int64)
     result = _aten.empty.memory_format(
         [length, columns], dtype=kind, layout=x.layout, device=x.device

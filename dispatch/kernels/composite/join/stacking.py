@@ -135,7 +135,10 @@ def block_diag(tensors: Tensors) -> Tensor:
     for i, t in enumerate(tensors):
         kind = dtypes.promote_types(kind, t.dtype)
         if t.ndim > 2:
-            raise refused(f"expected at most 2 dimensions, got {list(t.shape)} for tensor {i}")
+            raise refused(
+                "torch.block_diag: Input tensors must have 2 or fewer dimensions. "
+                f"Input {i} has {t.ndim} dimensions"
+            )
         if t.device != tensors[0].device:
             raise refused(f"expected all tensors on {tensors[0].device}, got {t.device}")
     blocks = [atleast_2d(t) for t in tensors]
@@ -279,18 +282,20 @@ def unsafe_chunk(self: Tensor, chunks: int, dim: int = 0) -> list[Tensor]:
 
 
 def _check_grid(tensors: Tensors, indexing: str) -> None:
-    _check_some(tensors)
+    if not tensors:
+        raise refused("expects a non-empty TensorList")
     first = tensors[0]
     for t in tensors:
         if t.ndim > 1:
-            raise refused(f"expected tensors of at most one dimension, got {list(t.shape)}")
-        if t.dtype is not first.dtype or t.device != first.device:
-            raise refused(
-                "expected one dtype and one device, got "
-                f"{first.dtype} on {first.device} and {t.dtype} on {t.device}"
-            )
+            raise refused(f"Expected 0D or 1D tensor, got {list(t.shape)}")
+        for what in ("dtype", "device"):
+            one, other = getattr(first, what), getattr(t, what)
+            if one != other:
+                raise refused(
+                    f"expects all tensors to have the same {what}, got {one} and {other}"
+                )
     if indexing not in ("ij", "xy"):
-        raise refused(f"indexing must be 'ij' or 'xy', got {indexing!r}")
+        raise refused(f'indexing must be one of "xy" or "ij", got {indexing!r}')
 
 
 def meshgrid(tensors: Tensors, *, indexing: str = "ij") -> list[Tensor]:

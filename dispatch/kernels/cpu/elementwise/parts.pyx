@@ -15,8 +15,9 @@ from dispatch.kernels.cpu.copy.copies cimport copy_values
 from dispatch.kernels.cpu.copy.strided cimport itemsize_of, memory_meets, owners
 from dispatch.kernels.cpu.threads cimport in_spans, parts_for
 from dispatch.kernels.meta cimport rules
-from dispatch.kernels.meta.fft.transforms cimport complex_of
+from dispatch.kernels.meta.fft.transforms cimport check_pair, complex_of
 
+from dispatch._C.naming import tensor_word
 from dispatch._C.structured import check_written
 from dispatch._ops import ops
 from dispatch.kernels.meta.outputs import resize_out
@@ -40,9 +41,10 @@ cdef int check_parts(Tensor out, Tensor first, Tensor second) except -1:
     cdef int64_t strides[MAX_DIMS]
     cdef PyObject* items[2]
     cdef int ndim
-    if first.c_dtype != second.c_dtype or complex_of(first.c_dtype) != out.c_dtype:
-        raise refused(f"{get_dtype(first.c_dtype)!r} and {get_dtype(second.c_dtype)!r} do not make out of "
-                      f"{get_dtype(out.c_dtype)!r}")
+    check_pair(first, second)
+    if complex_of(first.c_dtype) != out.c_dtype:
+        raise refused(f"Expected object of scalar type {tensor_word(get_dtype(complex_of(first.c_dtype)))} but got scalar type "
+                      f"{tensor_word(get_dtype(out.c_dtype))} for argument 'out'")
     items[0], items[1] = <PyObject*>first, <PyObject*>second
     ndim = rules.broadcast(sizes, items, 2)
     check_written(out)

@@ -15,6 +15,8 @@ from dispatch.kernels.cpu.copy.strided cimport itemsize_of
 from dispatch.kernels.cpu.runs cimport run_spans
 from dispatch.kernels.meta.factory cimport basic as meta_factories
 
+from dispatch._C.structured import check_written
+
 cdef extern from "../kernels/cpu/factory/sequences.h" nogil:
     void dispatch_whole_range(char* to, int code, int64_t start, int64_t step, int64_t first, int64_t end) noexcept
     void dispatch_float_range(char* to, int code, double start, double step, int64_t first, int64_t end) noexcept
@@ -78,6 +80,7 @@ cdef object arange_out(object start, object end, object step, Tensor out):
     if n == 0:
         return out
     if not out.c_flags & TF_CONTIGUOUS:
+        check_written(out)
         row = new_empty(out.c_dtype, DEV_CPU, -1, out.c_ndim, out.c_sizes, NULL)
     r.to, r.code, r.n = data_of(row, itemsize_of(row)), out.c_dtype, n
     r.whole = category_of_code(out.c_dtype) == 1

@@ -16,6 +16,7 @@ from dispatch.kernels.cpu.copy.copies cimport copy_array, copy_values
 from dispatch.kernels.cpu.driver cimport check_fits
 
 from dispatch._C.dtypes import _numpy_dtype
+from dispatch._C.structured import check_written
 from dispatch._ops import ops
 from dispatch.kernels.meta.factory import sequences as meta
 
@@ -134,7 +135,7 @@ cdef object shaped(object values, Tensor out):
 
 def linspace_out(start, end, steps, *, Tensor out not None):
     """`steps` numbers from start to end."""
-    meta.linspace_out(start, end, steps, out=out)
+    check_written(meta.linspace_out(start, end, steps, out=out))
     if not steps:
         return out
     check_linspace(out, start, end)
@@ -151,7 +152,7 @@ def linspace_out(start, end, steps, *, Tensor out not None):
 def logspace_out(start, end, steps, base=10.0, *, Tensor out not None):
     """Powers of `base`; those of halves are rounded once."""
     cdef int code
-    meta.logspace_out(start, end, steps, base, out=out)
+    check_written(meta.logspace_out(start, end, steps, base, out=out))
     if not steps:
         return out
     check_linspace(out, start, end)

@@ -4,6 +4,8 @@ Called by the dispatcher, and by the factories of `composite/random`. A kernel c
 draws; which step is rounded to what is part of the numbers: distributions of doubles are rounded once, to the output's dtype,
 uniform ones are drawn as float or double, and products and sums of what PyTorch compiles for wide registers are fused.
 """
+import warnings
+
 from libc.math cimport M_PI, ceil, exp, isfinite, log, log1p, sqrt, tan
 from libc.stdint cimport INT64_MAX, INT64_MIN, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
@@ -458,6 +460,15 @@ cdef int range_of(int code, int64_t* first, int64_t* last) noexcept:
     return 0
 
 
+cdef int advise_unexact(Tensor self, str name, int64_t bound) except -1:
+    """Beyond its digits a float leaves integers out."""
+    cdef int n = digits(self.c_dtype)
+    if not -(<int64_t>1 << n) <= bound <= <int64_t>1 << n:
+        warnings.warn(f"{name} is out of bounds [-(2^{n}), 2^{n}], within which {self.dtype} has every integer: {bound}",
+                      UserWarning, stacklevel=2)
+    return 0
+
+
 cdef int check_integers(Tensor self, int64_t first, int64_t last) except -1:
     """RuntimeError when the dtype does not hold them."""
     cdef int64_t low, high
@@ -465,17 +476,19 @@ cdef int check_integers(Tensor self, int64_t first, int64_t last) except -1:
     if is_in(DTYPES_FLOATING, self.c_dtype):
         most = largest(self.c_dtype)
         if not -most <= first <= most:
-            raise refused(f"from={first} is out of bounds for {self.dtype}")
+            raise refused(f"from is out of bounds for {self.dtype}: {first}")
         if not -most <= last <= most:
-            raise refused(f"to - 1={last} is out of bounds for {self.dtype}")
+            raise refused(f"to - 1 is out of bounds for {self.dtype}: {last}")
+        advise_unexact(self, "from", first)
+        advise_unexact(self, "to - 1", last)
         return 0
     if not is_in(DTYPES_INTEGRAL_AND_BOOL | DTYPES_WIDE_UNSIGNED, self.c_dtype):
         raise refused(f"expected integers or floats, got {self.dtype}")
     range_of(self.c_dtype, &low, &high)
     if not low <= first <= high:
-        raise refused(f"from={first} is out of bounds for {self.dtype}")
+        raise refused(f"from is out of bounds for {self.dtype}: {first}")
     if not low <= last <= high:
-        raise refused(f"to - 1={last} is out of bounds for {self.dtype}")
+        raise refused(f"to - 1 is out of bounds for {self.dtype}: {last}")
     return 0
 
 
@@ -548,14 +561,14 @@ cdef object random_from_(Tensor self, int64_t from_, object to, object generator
 cdef object random_between(Tensor self, int64_t first, int64_t to, object generator):
     check_target(self)
     if first >= to:
-        raise refused(f"expected from < to, got from={first} and to={to}")
+        raise refused(f"random_ expects 'from' to be less than 'to', but got from={first} >= to={to}")
     if is_in(DTYPES_FLOAT8, self.c_dtype):
         refuse_dtype(self)
     if is_in(DTYPES_FLOATING, self.c_dtype):
         first = moved(self.c_dtype, first, 1)
         to = moved(self.c_dtype, to, -1)
         if first >= to:
-            raise refused(f"expected from < to in {self.dtype}, got from={first} and to={to}")
+            raise refused(f"random_ expects 'from' to be less than 'to' in {self.dtype}, but got from={first} >= to={to}")
     check_integers(self, first, to - 1)
     return draw_integers(self, first, <uint64_t>to - <uint64_t>first, generator)
 
@@ -586,7 +599,7 @@ cdef object random_all(Tensor self, object generator):
     if self.c_dtype == ST_float16 or not is_in(DTYPES_INTEGRAL_AND_FLOATING, self.c_dtype):
         refuse_dtype(self)
     if self.c_dtype != ST_int64 and not is_in(DTYPES_FLOATING, self.c_dtype):
-        raise refused(f"from={INT64_MIN} is out of bounds for {self.dtype}")
+        raise refused(f"from is out of bounds for {self.dtype}: {INT64_MIN}")
     return draw_integers(self, 0, 0, generator)
 
 

@@ -12,3 +12,5 @@ cdef int c2r(Spec* s, Tensor self, IntArray dim, int64_t normalization, int64_t 
 # complex32 for float16, and so on, and back; ST_NONE: there is none.
 cdef int complex_of(int code) noexcept nogil
 cdef int real_of(int code) noexcept nogil
+# The parts of a complex tensor are of one dtype that has a complex one.
+cdef int check_pair(Tensor first, Tensor second) except -1

@@ -20,6 +20,8 @@ from dispatch._C.tensor cimport Tensor
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.meta cimport rules
 
+from dispatch._C.naming import tensor_word
+
 cdef enum:
     MAX_DIMS = 64
 
@@ -30,6 +32,16 @@ cdef int complex_of(int code) noexcept nogil:
     if code == ST_float64:
         return ST_complex128
     return ST_complex32 if code == ST_float16 else ST_NONE
+
+
+cdef int check_pair(Tensor first, Tensor second) except -1:
+    if first.c_dtype == second.c_dtype and complex_of(first.c_dtype) != ST_NONE:
+        return 0
+    a, b = tensor_word(first.dtype), tensor_word(second.dtype)
+    if complex_of(first.c_dtype) == ST_NONE or complex_of(second.c_dtype) == ST_NONE:
+        error = RuntimeError if rules.is_eager(first) else AssertionError
+        raise refused(f"Expected both inputs to be Half, Float or Double tensors but got {a} and {b}", error)
+    raise refused(f"Expected object of scalar type {a} but got scalar type {b} for second argument")
 
 
 cdef int real_of(int code) noexcept nogil:

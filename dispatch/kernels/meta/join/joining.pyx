@@ -48,7 +48,7 @@ cdef Tensor find_example(list tensors):
             raise_ndim(tensors, i, like)
     if like.c_ndim == 0:
         error = RuntimeError if is_eager(like) else IndexError
-        raise refused("a tensor without dimensions cannot be concatenated", error)
+        raise refused("zero-dimensional tensors cannot be concatenated", error)
     return like
 
 

@@ -54,23 +54,30 @@ def flip(self: Tensor, dims: Ints) -> Shaped:
     return Shaped(like(self, self.shape, rules.empty_like_strides(self)), wrapped)
 
 
+def _check_shifts(shifts: Ints, dims: Ints) -> None:
+    if not shifts:
+        raise refused("`shifts` required: expected at least one")
+    if len(shifts) != len(dims) and (dims or len(shifts) != 1):
+        raise refused(f"shifts and dims must align, got {list(shifts)} and {list(dims)}")
+
+
 def roll(self: Tensor, shifts: Ints, dims: Ints) -> Shaped:
     """A clone without elements; otherwise contiguous. The body is handed wrapped dimensions.
 
     With data, parts along a dimension are joined, which keeps channels_last.
     """
-    wrapped = [rules.wrap_dim(dim, self.ndim) for dim in dims]
+    eager = rules.is_eager(self)
+    if eager:
+        _check_shifts(shifts, dims)
     if self.numel() == 0:
-        flat = not dims and len(shifts) == 1 and rules.is_eager(self)
-        strides = None if flat else rules.dense_like_strides(self)
+        wrapped = [] if eager else [rules.wrap_dim(dim, self.ndim) for dim in dims]
+        strides = None if eager and not dims else rules.dense_like_strides(self)
         return Shaped(like(self, self.shape, strides), wrapped)
+    wrapped = [rules.wrap_dim(dim, self.ndim) for dim in dims]
     if self.ndim == 0 and dims:
         raise refused(f"dimension {dims[0]} is given, but self has no dimensions", IndexError)
-    if not shifts:
-        raise refused("expected at least one shift")
-    if len(shifts) != len(dims) and (dims or len(shifts) != 1):
-        raise refused(f"expected as many shifts as dims, got {list(shifts)} and {list(dims)}")
-    if dims and rules.is_eager(self):
+    _check_shifts(shifts, dims)
+    if dims and eager:
         memory_format = rules.suggest_memory_format(self)
         strides = rules.strides_for(self.shape, memory_format)
         return Shaped(like(self, self.shape, strides), wrapped)

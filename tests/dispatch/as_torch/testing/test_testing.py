@@ -267,6 +267,16 @@ def test_a_class_of_tests_becomes_one_for_the_cpu():
         assert scope == {}
 
 
+def test_what_is_told_once_is_told_in_each_block_that_waits_for_it():
+    class Telling(TestCase):
+        def test_told(self):
+            for _ in range(2):
+                with self.assertWarnsOnceRegex(UserWarning, "indexing arg"):
+                    dispatch.meshgrid(dispatch.ones(2))
+
+    assert ran(Telling) == {"test_told": "ok"}
+
+
 def test_two_tensors_run_twice():
     x = TwoTensor(dispatch.ones(2, 2), dispatch.zeros(2, 2))
     y = (x + 1).view(4)

@@ -82,3 +82,21 @@ def test_in_place_overloads_return_self() -> None:
     assert ops.aten.add_.Scalar(x, 2) is x
     assert ops.aten.mul_.Scalar(x, 3) is x
     assert x.tolist() == [6.0, 6.0]
+
+
+@pytest.mark.parametrize("name", ["complex", "polar"])
+@pytest.mark.parametrize(
+    ("kinds", "wrong"),
+    [
+        (("float32", "int64", None), "Half, Float or Double tensors but got Float and Long"),
+        (("float32", "float64", None), "scalar type Float but got scalar type Double"),
+        (("float32", "float32", "float64"), "scalar type ComplexFloat but got scalar type Double"),
+        (("int64", "int64", None), "Half, Float or Double tensors but got Long and Long"),
+    ],
+)
+def test_parts_of_a_complex_tensor_are_floats_of_one_dtype(name, kinds, wrong):
+    *parts, out = (kind and dispatch.ones(2, dtype=getattr(dispatch, kind)) for kind in kinds)
+    with pytest.raises(RuntimeError, match=wrong):
+        getattr(dispatch, name)(*parts, **({"out": out} if out is not None else {}))
+    with pytest.raises(RuntimeError, match="but got Long and Long"):
+        dispatch.complex(*[dispatch.ones(2).long()] * 2, out=dispatch.ones(2).long())

@@ -44,3 +44,18 @@ def test_equal_distances_are_counted_from_the_nearer_end(dtype: str, n: int) -> 
     np.testing.assert_array_equal(dispatch.linspace(-3.3, 7.1, n, out=apart).numpy(), want)
     numbers = dispatch.arange(-3.3, -3.3 + 0.37 * (n - 0.5), 0.37, dtype=dispatch.float64)
     np.testing.assert_array_equal(numbers.numpy(), -3.3 + count * 0.37)
+
+
+@pytest.mark.parametrize(
+    "fill",
+    [
+        lambda out: dispatch.arange(10, out=out),
+        lambda out: dispatch.linspace(1, 10, 10, out=out),
+        lambda out: dispatch.logspace(1, 10, 10, out=out),
+    ],
+)
+def test_numbers_in_a_row_need_places_of_their_own(fill):
+    one = dispatch.ones(1)
+    with pytest.raises(RuntimeError, match="unsupported operation: more than one element"):
+        fill(one.expand(10))
+    assert one.item() == 1

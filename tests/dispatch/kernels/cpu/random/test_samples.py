@@ -197,3 +197,15 @@ def test_gradients_of_dirichlet_draws(dtype: Any) -> None:
     x, alpha, total = (dispatch.tensor(v, dtype=dtype) for v in ([0.2, 0.3], [1.5, 2], [3.5, 3.5]))
     found = ops.aten._dirichlet_grad(x, alpha, total)
     assert found.tolist() == pytest.approx([0.2284, 0.2390], abs=1e-4)
+
+
+def test_bounds_that_a_float_leaves_out_are_told():
+    half = dispatch.empty(3, dtype=dispatch.float16)
+    with pytest.warns(UserWarning, match=r"^from is out of bounds \[-\(2\^11\), 2\^11\]"):
+        half.random_(-4000, 5)
+    with pytest.warns(UserWarning, match="^to - 1 is out of bounds"):
+        half.random_(5000)
+    with pytest.raises(RuntimeError, match=r"from is out of bounds for .*float16: -100000"):
+        half.random_(-100000, 5)
+    with pytest.raises(RuntimeError, match="'from' to be less than 'to', but got from=5 >= to=5"):
+        half.random_(5, 5)

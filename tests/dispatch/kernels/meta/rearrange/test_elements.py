@@ -137,3 +137,12 @@ def test_topk_cuts_one_dimension() -> None:
             aten.topk(meta((5, 4)), k, 0)
     with pytest.raises(IndexError):
         aten.topk(meta((5, 4)), 1, 2)
+
+
+@pytest.mark.parametrize("sizes", [(0, 3), (2, 3), ()])
+def test_with_data_shifts_are_counted_before_dimensions_are_looked_up(sizes: Ints) -> None:
+    x = ops.aten.ones(list(sizes))
+    wrongs = ([], [], "required"), ([1, 2], [9], "align"), ([1], [0, 9], "align")
+    for shifts, dims, wrong in wrongs:
+        with pytest.raises(RuntimeError, match=wrong):
+            aten.roll(x, shifts, dims)
