@@ -285,6 +285,31 @@ CALLS = [
         "ignore_index is for class indices",
     ),
     (
+        lambda: A.cross_entropy_loss(o(2, 2), z(2, dtype=i64), label_smoothing=1.5),
+        RuntimeError,
+        "label_smoothing 1.5 is not in [0, 1]",
+    ),
+    (
+        lambda: A.nll_loss_nd(o(2, 3, 4), z(2, 5, dtype=i64)),
+        RuntimeError,
+        "target of shape [2, 5] does not fit self of shape [2, 3, 4]",
+    ),
+    (
+        lambda: A.nll_loss_nd(o(2, 3), z((), dtype=i64)),
+        IndexError,
+        "expected a target with a batch",
+    ),
+    (
+        lambda: A.movedim(o(2, 3), [0, 0], [0, 1]),
+        RuntimeError,
+        "movedim: repeated dim in `source`: [0, 0]",
+    ),
+    (
+        lambda: A.movedim(o(2, 3), [0, 1], [1, -1]),
+        RuntimeError,
+        "movedim: repeated dim in `destination`: [1, -1]",
+    ),
+    (
         lambda: A.bilinear(o(2, 2), o(3, 2), o(1, 2, 2)),
         RuntimeError,
         "expected inputs of the same batch, got shapes [2, 2] and [3",

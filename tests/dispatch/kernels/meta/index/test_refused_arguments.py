@@ -160,6 +160,61 @@ CALLS = [
         RuntimeError,
         "for a number, sorted values must be a vector",
     ),
+    (
+        lambda: A.searchsorted(o(3), o(2), sorter=z(2, dtype=i64)),
+        RuntimeError,
+        "sorter must have the sizes [3]",
+    ),
+    (
+        lambda: A.searchsorted(o(3), o(2), side="middle"),
+        RuntimeError,
+        "side must be 'left' or 'right', got 'middle'",
+    ),
+    (
+        lambda: A.searchsorted(o(3), o(2), side="left", right=True),
+        RuntimeError,
+        "right and side='left' contradict each other",
+    ),
+    (
+        lambda: A.searchsorted(o(2, 3), o(3, 2)),
+        RuntimeError,
+        "sorted values of shape [2, 3] do not fit values of shape [3, 2]",
+    ),
+    (
+        lambda: A.searchsorted(o(2, 3), o(2)),
+        RuntimeError,
+        "sorted values of shape [2, 3] do not fit values of shape [2]",
+    ),
+    (
+        lambda: A.index_add(o(3), 0, z(1, dtype=i16), o(1)),
+        RuntimeError,
+        "expected index to have dtype int64, got dispatch.int16",
+    ),
+    (
+        lambda: A.index_add(o(3), 0, z(1, dtype=i64), o(1, dtype=i64)),
+        RuntimeError,
+        "expected self and source to have the same dtype",
+    ),
+    (
+        lambda: A.index_add(o(3), 0, z(2, dtype=i64), o(1)),
+        RuntimeError,
+        "2 indices for source of shape [1]",
+    ),
+    (
+        lambda: A.index_add(o(3, 2), 1, z(1, dtype=i64), o(2)),
+        RuntimeError,
+        "1 indices for source of shape [2]",
+    ),
+    (
+        lambda: A.index_add(o(3, 2), 0, z(1, dtype=i64), o(1, 3)),
+        RuntimeError,
+        "source of shape [1, 3] does not fit self of shape [3, 2] beside dimension 0",
+    ),
+    (
+        lambda: A.index_add(o(()), 0, z(1, dtype=i64), o(1)),
+        RuntimeError,
+        "source of shape [1] does not fit self of shape [] beside dimension 0",
+    ),
 ]
 
 
