@@ -7,7 +7,7 @@ from libc.stdint cimport int64_t
 
 from dispatch._C.storage cimport shared_owner
 from dispatch._C.tensor cimport Tensor, data_of
-from dispatch.kernels.cpu.threads cimport in_parts, length_of_part, threads_for
+from dispatch.kernels.cpu.threads cimport dim_to_cut, in_parts, length_of_part, threads_for
 
 cdef extern from "row_walk.h" nogil:
     ctypedef const void* (*row_reader)(const char* from_, Py_ssize_t step, int64_t n, void* buffer)
@@ -92,14 +92,10 @@ cdef struct Split:
 
 
 cdef bint run_split(row_walk* w, int threads, const void** contexts, int64_t part) noexcept nogil:
-    """The largest of the other dimensions in parts; a part that had no memory makes the answer False."""
+    """One of the other dimensions in parts; a part that had no memory makes the answer False."""
     cdef Split s
     cdef int64_t parts, i
-    cdef int d
-    s.walk, s.dim, s.contexts = w, 0, contexts
-    for d in range(w.ndim):
-        if w.sizes[d] > w.sizes[s.dim]:
-            s.dim = d
+    s.walk, s.dim, s.contexts = w, dim_to_cut(w.sizes, w.ndim, threads), contexts
     s.length = part if contexts != NULL else length_of_part(w.sizes[s.dim], threads)
     parts = (w.sizes[s.dim] + s.length - 1) // s.length
     in_parts(run_part, &s, parts)

@@ -23,7 +23,7 @@ from dispatch._C.tensor cimport data_of, new_empty
 from dispatch.kernels.cpu.casts cimport cast_loop, get_cast
 from dispatch.kernels.cpu.copy.strided cimport copier, dispatch_moves, move
 from dispatch.kernels.cpu.overlap cimport apart
-from dispatch.kernels.cpu.threads cimport in_parts, threads_for
+from dispatch.kernels.cpu.threads cimport dim_to_cut, in_parts, threads_for
 
 cdef extern from "numpy/ndarraytypes.h":      # what the other header is made of
     pass
@@ -659,17 +659,13 @@ cdef struct Split:
 
 
 cdef void run_split(Walk* w, int parts) noexcept nogil:
-    """The largest dimension in parts: more than there are threads, for one of them may come late."""
+    """A dimension in parts: more than there are threads, for one of them may come late."""
     cdef Split s
-    cdef int d
     if parts < 2:
         run_walk(w)
         return
     parts *= PARTS_OF_A_THREAD
-    s.walk, s.dim = w, 0
-    for d in range(w.ndim):
-        if w.sizes[d] > w.sizes[s.dim]:
-            s.dim = d
+    s.walk, s.dim = w, dim_to_cut(w.sizes, w.ndim, parts)
     s.length = (w.sizes[s.dim] + parts - 1) // parts
     if s.dim == w.ndim - 1:
         s.length = (s.length + 63) // 64 * 64            # two threads do not write to one cache line

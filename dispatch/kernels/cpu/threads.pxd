@@ -27,6 +27,15 @@ cdef void in_blas_spans(span_fn fn, void* context, int64_t n, int64_t parts) noe
 cdef inline int64_t length_of_part(int64_t size, int threads) noexcept nogil:
     cdef int64_t length = (size + threads - 1) // threads
     return (length + 15) // 16 * 16 if length >= 64 else length
+# The dimension that parts are cut from: the outermost that is long enough for them, else the largest. Outermost first.
+cdef inline int dim_to_cut(const int64_t* sizes, int ndim, int64_t parts) noexcept nogil:
+    cdef int d, largest = 0
+    for d in range(ndim):
+        if sizes[d] >= 4 * parts:
+            return d
+        if sizes[d] > sizes[largest]:
+            largest = d
+    return largest
 # A BLAS library that has just been loaded gets the threads that `set_num_threads` chose, if anybody did.
 cdef void meet_blas() noexcept
 # BLAS's calls until the end are one thread's each; False: there is nothing to end.

@@ -23,7 +23,7 @@ from dispatch.kernels.cpu.copy.strided cimport memory_meets
 from dispatch.kernels.cpu.dense cimport finish, pinned
 from dispatch.kernels.cpu.fft.older cimport OLDER_DOUBLE, OLDER_FORWARD, OLDER_HALF, OLDER_REAL, find_older
 from dispatch.kernels.cpu.matrix.gemm cimport find_loop, inner_loop
-from dispatch.kernels.cpu.threads cimport in_spans, parts_for
+from dispatch.kernels.cpu.threads cimport MAX_PARTS, dim_to_cut, in_spans, parts_for
 from dispatch.kernels.meta.fft.transforms cimport complex_of, real_of
 
 cdef extern from "fft/lanes.h" nogil:
@@ -179,11 +179,10 @@ cdef void walk_shared(Lines* w, bint is_double) noexcept nogil:
     cdef Share s
     cdef int64_t nbytes = max(w.n_in, w.n_out) * (8 if is_double else 4)
     cdef int d
-    s.w, s.dim, s.is_double = w, 0, is_double
+    s.w, s.is_double = w, is_double
     for d in range(w.ndim):
         nbytes *= w.sizes[d]
-        if w.sizes[d] > w.sizes[s.dim]:
-            s.dim = d
+    s.dim = dim_to_cut(w.sizes, w.ndim, MAX_PARTS)
     in_spans(walk_share, &s, w.sizes[s.dim], parts_for(w.sizes[s.dim], 16 * nbytes))
 
 

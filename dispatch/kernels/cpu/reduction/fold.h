@@ -197,10 +197,31 @@ FINISH(norm2, f64, double, sqrt(x[i]))
 #include "fold_halves.h"
 
 #define POWERS(K, POW, ABSOLUTE) \
+    WIDE static double whole_powers_##K(const num_##K *x, int64_t n, bool four) \
+    { \
+        double lanes[16] = {0}, total = 0; \
+        int64_t i = 0; \
+        for (; i + 16 <= n; i += 16) \
+            for (int k = 0; k < 16; k++) { \
+                const double a = ABSOLUTE(x[i + k]), b = a * a; \
+                lanes[k] += four ? b * b : b * a; \
+            } \
+        for (; i < n; i++) { \
+            const double a = ABSOLUTE(x[i]), b = a * a; \
+            total += four ? b * b : b * a; \
+        } \
+        for (int k = 0; k < 16; k++) \
+            total += lanes[k]; \
+        return total; \
+    } \
     static void power_row_##K(const void *given, int64_t n, fold_states *s, int64_t at, const fold_context *c) \
     { \
         const num_##K *x = given, order = (num_##K)c->order; \
         double total = 0; \
+        if (c->order == 3 || c->order == 4) { \
+            s->slot[0][at] += whole_powers_##K(x, n, c->order == 4); \
+            return; \
+        } \
         for (int64_t i = 0; i < n; i++) \
             total += POW(ABSOLUTE(x[i]), order); \
         s->slot[0][at] += total; \

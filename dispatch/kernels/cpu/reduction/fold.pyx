@@ -16,7 +16,7 @@ from dispatch._C.geometry cimport TF_NON_OVERLAPPING_DENSE
 from dispatch._C.storage cimport shared_owner
 from dispatch._C.tensor cimport Tensor, data_of, new_empty
 from dispatch.kernels.cpu.copy.copies cimport copy_values
-from dispatch.kernels.cpu.threads cimport in_parts, length_of_part, threads_for
+from dispatch.kernels.cpu.threads cimport dim_to_cut, in_parts, length_of_part, threads_for
 
 cdef extern from "fold.h" nogil:
     ctypedef const void* (*row_reader)(const char* from_, Py_ssize_t step, int64_t n, void* buffer)
@@ -153,14 +153,14 @@ cdef inline int code_of_results(int op, int row) noexcept nogil:
 
 
 cdef inline int joining(int op) noexcept nogil:
-    """The operator that makes one result of those of parts, -1: none does. A mean's are divided already; powers would be taken of
-    roots, and places and moments are more than results."""
+    """The operator that makes one result of those of parts, -1: none does. A mean's are divided already, places and moments
+    are more than results."""
     if op == FOLD_SUM or op == FOLD_NANSUM or op == FOLD_MEAN or op == FOLD_COUNT or op == FOLD_NORM0 or op == FOLD_NORM1:
         return FOLD_SUM
     if op == FOLD_ABSMAX or op == FOLD_ABSMIN:
         return FOLD_MAX if op == FOLD_ABSMAX else FOLD_MIN
-    if (op == FOLD_MAX or op == FOLD_MIN or op == FOLD_PROD or op == FOLD_NORM2 or op == FOLD_ANY or op == FOLD_ALL
-            or op == FOLD_XOR):
+    if (op == FOLD_MAX or op == FOLD_MIN or op == FOLD_PROD or op == FOLD_NORM2 or op == FOLD_POWER or op == FOLD_ANY
+            or op == FOLD_ALL or op == FOLD_XOR):
         return op
     return -1
 
@@ -176,7 +176,6 @@ cdef void run_split(int op, fold* f, int64_t numel, int threads) noexcept nogil:
     cdef Split s
     cdef row_kind kind
     cdef int64_t parts
-    cdef int d
     s.whole, s.dim, s.code = f, 0, code_of_results(op, f.row)
     if numel:
         s.dim, f.reduced, f.reduced_sizes[0], f.reduced_steps[0] = -1, 1, numel, f.itemsize
@@ -189,9 +188,7 @@ cdef void run_split(int op, fold* f, int64_t numel, int threads) noexcept nogil:
         f.rule = &FOLD_RULES[joining(op)][f.row]
         run_fold(f)
         return
-    for d in range(f.kept):
-        if f.kept_sizes[d] > f.kept_sizes[s.dim]:
-            s.dim = d
+    s.dim = dim_to_cut(f.kept_sizes, f.kept, threads)
     s.length = length_of_part(f.kept_sizes[s.dim], threads)
     in_parts(run_part, &s, (f.kept_sizes[s.dim] + s.length - 1) // s.length)
 

@@ -237,6 +237,8 @@ WHOLE = {
     "norm 1": (lambda x: x.norm(1), lambda a: abs(a).sum()),
     "norm 2": (lambda x: x.norm(2), lambda a: (abs(a) ** 2).sum() ** 0.5),
     "norm 3": (lambda x: x.norm(3), lambda a: (abs(a) ** 3).sum() ** (1 / 3)),
+    "norm 4": (lambda x: x.norm(4), lambda a: (abs(a) ** 4).sum() ** (1 / 4)),
+    "norm 2.5": (lambda x: x.norm(2.5), lambda a: (abs(a) ** 2.5).sum() ** 0.4),
     "prod": (lambda x: (x * 1e-3 + 1).prod(), lambda a: (a * 1e-3 + 1).prod()),
 }
 
