@@ -6,10 +6,12 @@ Source of the semantics: `torch/fx/graph_module.py`.
 import copy
 import itertools
 import linecache
+import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from dispatch import Tensor
@@ -20,6 +22,7 @@ from dispatch.as_torch.fx.names import BUILT_IN, is_of_package
 from dispatch.as_torch.fx.node import Node
 from dispatch.as_torch.nn.modules.module import Module
 from dispatch.as_torch.nn.parameter import Parameter
+from dispatch.as_torch.serialization import load, save
 
 __all__ = ["GraphModule"]
 
@@ -171,6 +174,46 @@ class GraphModule(Module):
     def __str__(self) -> str:
         hint = "# To see more debug info, please use `graph_module.print_readable()`"
         return "\n".join([super().__repr__(), self._code, hint])
+
+    def to_folder(self, folder: str | os.PathLike[str], module_name: str = "FxModule") -> None:
+        """Write a package that has the module as a class: its code, and its tensors and children
+        in files beside it, which are read where the package is imported from.
+
+        Raises:
+            OSError: the folder cannot be made or written to.
+        """
+        place = Path(folder)
+        place.mkdir(exist_ok=True)
+        tensors = {n: t for n, t in self._buffers.items() if t is not None}
+        save(tensors, place / "buffers.pt")
+        save(self.state_dict(), place / "state_dict.pt")
+        for name, child in self.named_children():
+            save(child, place / f"{name}.pt")
+        (place / "module.py").write_text(self._source_of_class(module_name))
+        (place / "__init__.py").write_text("from .module import *\n")
+
+    def _source_of_class(self, name: str) -> str:
+        lines = ["state = load(Path(__file__).parent / 'state_dict.pt')"]
+        lines += ["buffers = load(Path(__file__).parent / 'buffers.pt')"]
+        for key in self._buffers:
+            kept = key not in self._non_persistent_buffers_set
+            lines.append(f"self.register_buffer({key!r}, buffers.get({key!r}), {kept})")
+        for key, value in self._parameters.items():
+            made = value is not None and f"Parameter(state[{key!r}], {value.requires_grad})"
+            lines.append(f"self.register_parameter({key!r}, {made or None})")
+        for key, _ in self.named_children():
+            place = f"Path(__file__).parent / {key + '.pt'!r}"
+            lines.append(f"self.add_module({key!r}, load({place}, weights_only=False))")
+        begin = "".join(f"\n        {line}" for line in ("super().__init__()", *lines))
+        used = (Module, Parameter, load)
+        heads = [f"from {one.__module__} import {one.__name__}" for one in used]
+        heads += ["from pathlib import Path", _imports(self._graph.python_code("self").globals)]
+        body = self._code.strip("\n").replace("\n", "\n    ")
+        return (
+            "\n".join(heads)
+            + f"\n\n__all__ = [{name!r}]\n\n\nclass {name}(Module):\n"
+            + f"    def __init__(self):{begin}\n\n    {body}\n"
+        )
 
     # ---- submodules
 

@@ -1,5 +1,6 @@
 """`torch.nn.Module` as programs for PyTorch find it: tensors by name, modules in modules."""
 
+import inspect
 import math
 
 import pytest
@@ -343,3 +344,31 @@ def test_parameters_and_buffers_are_told_from_what_is_not_there():
         module.get_parameter("w")
     with pytest.raises(AttributeError, match="`weight` is not a buffer of BatchNorm1d"):
         module.get_buffer("weight")
+
+
+@pytest.mark.parametrize(
+    ("module", "names"),
+    [
+        (modules.ReLU(), ["input"]),
+        (modules.Softmax2d(), ["input"]),
+        (modules.MSELoss(), ["input", "target"]),
+        (modules.MarginRankingLoss(), ["input1", "input2", "target"]),
+        (modules.PoissonNLLLoss(), ["log_input", "target"]),
+        (modules.GaussianNLLLoss(), ["input", "target", "var"]),
+        (modules.TripletMarginLoss(), ["anchor", "positive", "negative"]),
+        (modules.CTCLoss(), ["log_probs", "targets", "input_lengths", "target_lengths"]),
+        (modules.CosineSimilarity(), ["x1", "x2"]),
+        (modules.MaxUnpool1d(2), ["input", "indices", "output_size"]),
+        (modules.RMSNorm(2), ["x"]),
+    ],
+    ids=lambda one: type(one).__name__ if isinstance(one, modules.Module) else "",
+)
+def test_inputs_of_a_module_have_names(module, names):
+    assert list(inspect.signature(module.forward).parameters) == names
+
+
+def test_a_decoder_takes_its_masks_by_place_too():
+    decoder = modules.TransformerDecoder(modules.TransformerDecoderLayer(4, 2, 8, 0.0), 1).eval()
+    target, memory = dispatch.randn(3, 1, 4), dispatch.randn(2, 1, 4)
+    mask = dispatch.ones(3, 3, dtype=dispatch.bool).triu(1)
+    assert decoder(target, memory, mask).equal(decoder(target, memory, tgt_mask=mask))

@@ -269,7 +269,7 @@ CALLS = [
     (
         lambda: nn.Linear(1, 1).get_parameter("odd"),
         AttributeError,
-        "`odd` is not an nn.Parameter of Linear",
+        "Linear has no attribute `odd`",
     ),
     (
         lambda: nn.Linear(1, 1).get_buffer("weight"),

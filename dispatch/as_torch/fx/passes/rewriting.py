@@ -4,7 +4,6 @@ import ast
 import copy
 import functools
 import inspect
-import textwrap
 from types import FunctionType
 from typing import Any
 
@@ -40,8 +39,7 @@ class AST_Rewriter(ast.NodeTransformer):
         Raises:
             OSError: its source is not there.
         """
-        source = textwrap.dedent(inspect.getsource(fn))
-        tree = ast.fix_missing_locations(self.visit(ast.parse(source)))
+        tree = ast.fix_missing_locations(self.visit(ast.parse(_outdented(fn))))
         names = dict(fn.__globals__)
         exec(compile(tree, "", "exec"), names)
         made = names[fn.__name__]
@@ -64,6 +62,14 @@ class AST_Rewriter(ast.NodeTransformer):
         function = ast.Name(id="annotate", ctx=ast.Load())
         given: list[Any] = [node.value, node.annotation]
         return ast.Assign(targets=[node.target], value=ast.Call(function, given, []))
+
+
+def _outdented(fn: FunctionType) -> str:
+    """The source of a function as if it stood outside of all others; texts that go over several
+    lines may begin anywhere."""
+    lines, _ = inspect.getsourcelines(fn)
+    indent = lines[0][: len(lines[0]) - len(lines[0].lstrip())]
+    return "".join(line.removeprefix(indent) for line in lines)
 
 
 class RewritingTracer(Tracer):

@@ -30,7 +30,7 @@ class Applied(Module):
     In a subclass: `shown` is the format of what `repr` shows of the attributes, `in_order` says
     that they are given by place, `in_training` that the function is told `training`, `hidden`
     names attributes that the function does not take, `keywords_only` that the constructor takes
-    them by keyword.
+    them by keyword. What takes more than one input has a `forward` with their names.
     """
 
     function: ClassVar[Any]
@@ -77,12 +77,15 @@ class Applied(Module):
             found["training"] = self.training
         return found
 
-    def forward(self, *inputs: Any, **named: Any) -> Any:
-        """The function's result for the inputs."""
+    def forward(self, input: Any) -> Any:
+        """The function's result for the input."""
+        return self._result(input)
+
+    def _result(self, *inputs: Any) -> Any:
         given = self._given()
         if self.in_order:
-            return self.function(*inputs, *given.values(), **named)
-        return self.function(*inputs, **named, **given)
+            return self.function(*inputs, *given.values())
+        return self.function(*inputs, **given)
 
     def extra_repr(self) -> str:
         """The attributes that PyTorch shows."""
@@ -337,9 +340,8 @@ class Softmax2d(_Plain):
 
     function = F.softmax
 
-    def forward(self, *inputs: Any, **named: Any) -> Any:
+    def forward(self, input: Any) -> Any:
         """ValueError for an input that has not three or four dimensions."""
-        (input,) = (*inputs, *named.values())
         if input.dim() not in (3, 4):
             raise ValueError(f"Softmax2d: expected 3 or 4 dimensions, got {input.dim()}")
         return F.softmax(input, -3)

@@ -38,6 +38,10 @@ class _Loss(Applied):
         else:
             super()._put(name, value)
 
+    def forward(self, input: Any, target: Any) -> Any:  # type: ignore[override]
+        """The loss."""
+        return self._result(input, target)
+
 
 class L1Loss(_Loss):
     """|input - target| (torch.nn.L1Loss)."""
@@ -171,6 +175,10 @@ class _Margin(_Loss):
     reduce: Any = None
     reduction: str = "mean"
 
+    def forward(self, input1: Any, input2: Any, target: Any) -> Any:  # type: ignore[override]
+        """The loss."""
+        return self._result(input1, input2, target)
+
 
 class MarginRankingLoss(_Margin):
     """Which of two inputs is larger (torch.nn.MarginRankingLoss)."""
@@ -205,6 +213,10 @@ class PoissonNLLLoss(_Loss):
     reduce: Any = None
     reduction: str = "mean"
 
+    def forward(self, log_input: Any, target: Any) -> Any:  # type: ignore[override]
+        """The loss."""
+        return self._result(log_input, target)
+
 
 class GaussianNLLLoss(_Loss):
     """The likelihood of values with a variance (torch.nn.GaussianNLLLoss)."""
@@ -214,6 +226,10 @@ class GaussianNLLLoss(_Loss):
     full: bool = False
     eps: float = 1e-6
     reduction: str = "mean"
+
+    def forward(self, input: Any, target: Any, var: Any) -> Any:  # type: ignore[override]
+        """The loss."""
+        return self._result(input, target, var)
 
 
 class TripletMarginLoss(_Loss):
@@ -227,6 +243,10 @@ class TripletMarginLoss(_Loss):
     size_average: Any = None
     reduce: Any = None
     reduction: str = "mean"
+
+    def forward(self, anchor: Any, positive: Any, negative: Any) -> Any:  # type: ignore[override]
+        """The loss."""
+        return self._result(anchor, positive, negative)
 
 
 class TripletMarginWithDistanceLoss(_Loss):
@@ -243,6 +263,10 @@ class TripletMarginWithDistanceLoss(_Loss):
         usual = name == "distance_function" and value is None
         super()._put(name, PairwiseDistance() if usual else value)
 
+    def forward(self, anchor: Any, positive: Any, negative: Any) -> Any:  # type: ignore[override]
+        """The loss."""
+        return self._result(anchor, positive, negative)
+
 
 class CTCLoss(_Loss):
     """Texts of unknown alignment (torch.nn.CTCLoss)."""
@@ -251,3 +275,9 @@ class CTCLoss(_Loss):
     blank: int = 0
     reduction: str = "mean"
     zero_infinity: bool = False
+
+    def forward(  # type: ignore[override]
+        self, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any
+    ) -> Any:
+        """The loss."""
+        return self._result(log_probs, targets, input_lengths, target_lengths)

@@ -252,9 +252,9 @@ class RMSNorm(_Layer):
         _scales(self, self.normalized_shape, elementwise_affine, False, place)
         self.reset_parameters()
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, x: Any) -> Any:
         """The input, normalised."""
-        return F.rms_norm(input, self.normalized_shape, self.weight, self.eps)
+        return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
 
 
 class GroupNorm(Module):

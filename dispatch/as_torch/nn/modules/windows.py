@@ -77,11 +77,12 @@ class _MaxUnpoolNd(_Pool):
         for name in self._signature.parameters:
             setattr(self, name, sizes(getattr(self, name), self.count))
 
-    def forward(self, *inputs: Any, **named: Any) -> Any:
-        """(input, indices, output_size=None)."""
-        (input, indices), size = inputs[:2], (*inputs[2:], *named.values())
+    def forward(  # type: ignore[override]
+        self, input: Any, indices: Any, output_size: Any = None
+    ) -> Any:
+        """The values at their places."""
         places = [getattr(self, name) for name in self._signature.parameters]
-        return self.function(input, indices, *places, *size)
+        return self.function(input, indices, *places, output_size)
 
 
 class MaxUnpool1d(_MaxUnpoolNd):
@@ -542,6 +543,10 @@ class CosineSimilarity(Applied):
     dim: int = 1
     eps: float = 1e-8
 
+    def forward(self, x1: Any, x2: Any) -> Any:  # type: ignore[override]
+        """The function's result for both."""
+        return self._result(x1, x2)
+
 
 class PairwiseDistance(Applied):
     """The norm of the difference of rows (torch.nn.PairwiseDistance)."""
@@ -551,6 +556,10 @@ class PairwiseDistance(Applied):
     p: float = 2.0
     eps: float = 1e-6
     keepdim: bool = False
+
+    def forward(self, x1: Any, x2: Any) -> Any:  # type: ignore[override]
+        """The function's result for both."""
+        return self._result(x1, x2)
 
     @property
     def norm(self) -> float:

@@ -21,6 +21,7 @@ def fuse_conv_bn_weights(
     and bias (None: without); transpose, the weight's channels of the output are its second
     dimension.
     """
+    kind = conv_w.dtype if conv_b is None else conv_b.dtype
     conv_b = dispatch.zeros_like(bn_rm) if conv_b is None else conv_b
     bn_w = dispatch.ones_like(bn_rm) if bn_w is None else bn_w
     bn_b = dispatch.zeros_like(bn_rm) if bn_b is None else bn_b
@@ -28,7 +29,7 @@ def fuse_conv_bn_weights(
     shape = [1] * conv_w.dim()
     shape[1 if transpose else 0] = -1
     weight = (conv_w * (bn_w * inverse).reshape(shape)).to(dtype=conv_w.dtype)
-    bias = ((conv_b - bn_rm) * inverse * bn_w + bn_b).to(dtype=conv_b.dtype)
+    bias = ((conv_b - bn_rm) * inverse * bn_w + bn_b).to(dtype=kind)
     return Parameter(weight, conv_w.requires_grad), Parameter(bias, conv_b.requires_grad)
 
 
@@ -50,10 +51,11 @@ def fuse_linear_bn_weights(
     linear_w: Any, linear_b: Any, bn_rm: Any, bn_rv: Any, bn_eps: float, bn_w: Any, bn_b: Any
 ) -> tuple[Parameter, Parameter]:
     """The weight and bias of a linear layer that does the batch norm's work too."""
+    kind = linear_w.dtype if linear_b is None else linear_b.dtype
     linear_b = dispatch.zeros_like(bn_rm) if linear_b is None else linear_b
     scale = bn_w * dispatch.rsqrt(bn_rv + bn_eps)
     weight = (linear_w * scale.unsqueeze(-1)).to(dtype=linear_w.dtype)
-    bias = ((linear_b - bn_rm) * scale + bn_b).to(dtype=linear_b.dtype)
+    bias = ((linear_b - bn_rm) * scale + bn_b).to(dtype=kind)
     return Parameter(weight, linear_w.requires_grad), Parameter(bias, linear_b.requires_grad)
 
 

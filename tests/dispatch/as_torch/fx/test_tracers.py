@@ -1,6 +1,7 @@
 """Tracers' settings, and what copies and code of traced modules keep."""
 
 import copy
+import importlib.util
 import pickle
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from dispatch.as_torch.fx.code import CodeGen
 from dispatch.as_torch.fx.traceback import NodeSource, NodeSourceAction
 from dispatch.as_torch.fx.tracer import PHWithMeta
 from dispatch.as_torch.nn import modules
+from dispatch.as_torch.nn.parameter import Parameter
 
 
 class Doubled(modules.Module):
@@ -163,3 +165,33 @@ def test_a_list_of_another_length_stays_whole(values, problem):
     with pytest.raises(RuntimeError, match=f"{problem} arguments.* 2 placeholders"):
         fx.Interpreter(module).boxed_run(values)
     assert values == kept
+
+
+class Mixed(modules.Module):
+    def __init__(self):
+        super().__init__()
+        self.seq = modules.Sequential(modules.Linear(2, 2), Doubled())
+        self.scale = Parameter(dispatch.ones(2), requires_grad=False)
+        self.register_buffer("kept", dispatch.ones(2))
+        self.register_buffer("not_kept", dispatch.ones(2), persistent=False)
+        setattr(self, "0", dispatch.ones(2))
+
+    def forward(self, x):
+        return self.seq(x) * self.scale + self.kept + self.not_kept + getattr(self, "0")
+
+
+def test_a_folder_has_the_module_as_a_class(tmp_path):
+    traced = fx.symbolic_trace(Mixed())
+    traced.to_folder(tmp_path / "written", "Foo")
+    (tmp_path / "written").rename(tmp_path / "moved")
+    spec = importlib.util.spec_from_file_location("moved", tmp_path / "moved" / "__init__.py")
+    package = importlib.util.module_from_spec(spec)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "moved", package)
+        patch.delitem(sys.modules, "moved.module", raising=False)
+        spec.loader.exec_module(package)
+        found = package.Foo()
+        sys.modules.pop("moved.module")
+    x = dispatch.randn(3, 2)
+    assert found(x).equal(traced(x)) and found.state_dict().keys() == traced.state_dict().keys()
+    assert not found.scale.requires_grad

@@ -153,6 +153,14 @@ def test_norms_go_into_the_layers_before_them():
     assert part(X - 4)[0].equal(dispatch.relu(X - 4))
 
 
+def test_a_layer_without_a_bias_gets_one_of_its_type():
+    layer = modules.Conv2d(1, 2, 1, bias=False, dtype=dispatch.bfloat16)
+    linear = modules.Linear(2, 2, bias=False, dtype=dispatch.bfloat16)
+    for one, norm in ((layer, modules.BatchNorm2d(2)), (linear, modules.BatchNorm1d(2))):
+        (fused,) = optimizing.fuse(modules.Sequential(one, norm).eval()).children()
+        assert fused.bias.dtype == dispatch.bfloat16
+
+
 def test_calls_get_all_their_arguments_by_name():
     traced = fx.symbolic_trace(modules.Sequential(modules.Linear(4, 4), fx.symbolic_trace(
         lambda x: dispatch.sum(x, 1, keepdim=True))))  # fmt: skip
@@ -185,6 +193,19 @@ def test_asserts_and_annotations_of_sources_are_nodes():
         module(X, 3)
     with pytest.raises(RuntimeError, match="already"):
         fx.symbolic_trace(lambda x: rewriting.annotate(rewriting.annotate(x, int), int))
+
+
+def test_texts_of_several_lines_may_stand_at_the_margin_of_what_is_rewritten():
+    class Checked(modules.Module):
+        def forward(self, x, y):
+            text = """
+at the margin"""
+            assert x == y, text
+            return x
+
+    traced = rewriting.RewritingTracer().trace(Checked())
+    (call,) = traced.find_nodes(op="call_function", target=dispatch._assert)
+    assert call.args[1] == "\nat the margin"
 
 
 def test_orders_are_mended_or_refused():
