@@ -232,6 +232,25 @@ static void merge_spans(const channel_job *j, const double *own, int64_t parts)
 }
 
 /* By type of computation, in the order of `row_of`: float32, float64. */
+/* The affine map of 16-bit planes without gaps, numbered through samples and channels: a block is read, mapped and written. */
+static void affine_halves(const channel_job *j, int code, int64_t first, int64_t end)
+{
+    float row[ROW_BLOCK];
+    const row_kind *kind = &ROW_KINDS[code];
+    channel_job block = {.from = row, .to = row, .outer = 1, .channels = 1};
+    for (int64_t plane = first; plane < end; plane++) {
+        block.scale = j->scale + plane % j->channels;
+        block.shift = j->shift + plane % j->channels;
+        for (int64_t i = 0; i < j->inner; i += ROW_BLOCK) {
+            const int64_t at = 2 * (plane * j->inner + i);
+            block.inner = j->inner - i < ROW_BLOCK ? j->inner - i : ROW_BLOCK;
+            kind->read((const char *)j->from + at, 2, block.inner, row);
+            channel_affine_f32(&block, 0, 1);
+            kind->write(row, (char *)j->to + at, 2, block.inner);
+        }
+    }
+}
+
 static const channel_fn CHANNEL_MOMENTS[] = {channel_moments_f32, channel_moments_f64};
 static const channel_fn CHANNEL_AFFINE[] = {channel_affine_f32, channel_affine_f64};
 static const channel_fn CHANNEL_DOTS[] = {channel_dots_f32, channel_dots_f64};

@@ -14,7 +14,7 @@ from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport DTYPES_FLOATING, DTYPES_REDUCED_FLOATING, MF_contiguous, ST_float32, is_in
 from dispatch._C.errors cimport refused
 from dispatch._C.read_only cimport check_writable
-from dispatch._C.tensor cimport Tensor, data_of, is_contiguous_as, new_view_dtype
+from dispatch._C.tensor cimport TF_CONTIGUOUS, Tensor, data_of, is_contiguous_as, new_view_dtype
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.cpu.along cimport row_of, row_step_fn, rows_threads, walk_along
 from dispatch.kernels.cpu.copy.copies cimport fill_values
@@ -55,6 +55,7 @@ cdef extern from "norm.h" nogil:
     ctypedef void (*channel_fn)(const channel_job* j, int64_t first, int64_t end) noexcept nogil
     # By type of computation: elements as [outer, channels, inner], what a channel has in doubles.
     const channel_fn CHANNEL_MOMENTS[2], CHANNEL_AFFINE[2], CHANNEL_DOTS[2], CHANNEL_GRADIENT[2]
+    void affine_halves(const channel_job* j, int code, int64_t first, int64_t end)
     void merge_spans(const channel_job* j, const double* own, int64_t parts)
 
 cdef struct Channels:            # a tensor as [outer, channels, inner]
@@ -221,6 +222,27 @@ cdef int affine(Tensor x, Tensor y, Channels s, const double* scale, const doubl
     return walk_channels(CHANNEL_AFFINE, &j, s, x, None, y)
 
 
+cdef struct Halves:
+    channel_job j
+    int code
+
+
+cdef void take_halves(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    affine_halves(&(<Halves*>context).j, (<Halves*>context).code, first, end)
+
+
+cdef int map_halves(Tensor x, Tensor y, Channels s, const double* scale, const double* shift) except -1:
+    """`affine` of 16-bit numbers that lie without gaps in both."""
+    cdef Halves h
+    cdef int64_t planes = s.outer * s.channels
+    kept = held(x, y)
+    h.j.from_, h.j.to, h.j.channels, h.j.inner, h.code = data_of(x, 2), data_of(y, 2), s.channels, s.inner, x.c_dtype
+    h.j.scale, h.j.shift = scale, shift
+    with nogil:
+        in_spans(take_halves, &h, planes, parts_for(planes, 8 * planes * s.inner))
+    return 0
+
+
 cdef int dots(Tensor grad, Tensor x, Channels s, const double* mean, double* sums, double* products) except -1:
     cdef channel_job j
     j.given, j.mean, j.sums, j.results = False, <double*>mean, sums, products
@@ -278,7 +300,11 @@ cdef int normalise(Tensor out, Tensor save_mean, Tensor save_rstd, Tensor input,
         return 0
     memory_format = format_of(input)
     s = channels_of(input, memory_format)
-    x, y = dense(input, code, memory_format), target(out, code, memory_format)
+    if (not training and is_in(DTYPES_REDUCED_FLOATING, input.c_dtype) and out.c_dtype == input.c_dtype
+            and input.c_flags & out.c_flags & TF_CONTIGUOUS):
+        x, y = input, out                # no statistics are taken of them
+    else:
+        x, y = dense(input, code, memory_format), target(out, code, memory_format)
     numbers = Numbers(5, s.channels)
     mean, rstd, scale, shift, scratch = (numbers.row(0), numbers.row(1), numbers.row(2), numbers.row(3), numbers.row(4))
     if training:
@@ -303,6 +329,8 @@ cdef int normalise(Tensor out, Tensor save_mean, Tensor save_rstd, Tensor input,
     for c in range(s.channels):
         scale[c] *= rstd[c]
         shift[c] -= mean[c] * scale[c]
+    if x.c_dtype != code:
+        return map_halves(x, y, s, scale, shift)
     affine(x, y, s, scale, shift)
     return finish(out, y)
 
@@ -630,11 +658,10 @@ def group_norm(Tensor out not None, Tensor mean not None, Tensor rstd not None, 
     if memory_format != MF_contiguous:
         s.sums.outer, s.sums.channels, s.sums.inner = HxW, C, 1
         s.maps.outer, s.maps.channels, s.maps.inner = HxW, C, 1
+        count = N
     with nogil:
-        if memory_format != MF_contiguous:
-            in_spans(take_samples, &s, N, parts_for(N, 2 * x.c_numel * itemsize))
-        else:
-            in_spans(take_groups, &s, count, parts_for(count, 2 * x.c_numel * itemsize))
+        in_spans(take_groups if memory_format == MF_contiguous else take_samples, &s, count,
+                 parts_for(count, 2 * x.c_numel * itemsize))
     save(mean, groups.row(0))
     save(rstd, groups.row(1))
     finish(out, y)

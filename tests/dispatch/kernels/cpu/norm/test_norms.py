@@ -47,6 +47,19 @@ def test_layer_norm_without_elements() -> None:
     assert np.isnan(rstd.numpy()).all()
 
 
+@pytest.mark.parametrize("dtype", [dispatch.float16, dispatch.bfloat16])
+@pytest.mark.parametrize("sizes", [(2, 3, 700, 3), (5, 4, 1, 1), (6, 7)])
+def test_batch_norm_by_given_statistics_rounds_16_bits_once(
+    dtype: dispatch.dtype, sizes: tuple[int, ...]
+) -> None:
+    x = tensor(RNG.normal(size=sizes)).to(dtype)
+    scale, shift, mean = (tensor(RNG.normal(size=sizes[1])) for _ in range(3))
+    variance = tensor(RNG.uniform(0.5, 2, size=sizes[1]))
+    given = scale, shift, mean, variance, False, 0.1, 1e-5
+    exact = aten.native_batch_norm(x.float(), *given)[0].to(dtype)
+    assert dispatch.equal(aten.native_batch_norm(x, *given)[0], exact)
+
+
 @pytest.mark.parametrize("order", ["C", "channels_last"])
 def test_group_norm(order: str) -> None:
     x, w = RNG.normal(size=(2, 4, 3, 3)), RNG.normal(size=4)
