@@ -756,6 +756,18 @@ def test_a_result_that_is_a_constant_stays_one(library, mode):
     assert cached.cache_info().bypasses["constant attribute"] >= 3
 
 
+def test_a_result_that_is_no_fake_tensor_is_not_kept(library):
+    real = dispatch.ones(2)
+    lib = library("cache_real")
+    lib.define("f(Tensor x) -> Tensor")
+    dispatch.library.register_fake("cache_real::f", lambda x: real, lib=lib)
+    with FakeTensorMode(cache_policy=lambda op: True) as mode:
+        x = empty(2)
+        for n in (1, 2):
+            assert ops.cache_real.f(x) is real
+            assert mode.cache_info().bypasses == {"non-FakeTensor output": n}
+
+
 def test_calls_with_very_many_outputs_run_each_time(mode):
     x = empty(257)
     for _ in range(2):

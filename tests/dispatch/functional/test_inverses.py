@@ -178,6 +178,16 @@ def test_a_write_to_what_is_broadcast_is_the_sum_of_the_changes(remove):
         assert got.flatten().tolist() == x.flatten().tolist() == [12.0, 13.0, 14.0]
 
 
+@pytest.mark.parametrize("remove", BOTH)
+def test_changes_along_an_inner_dimension_are_summed_there(remove):
+    def program(t):
+        t.expand(2, 2, 3).add_(1)
+        return t
+
+    got = functionalize(program, remove=remove)(numbers(2, 1))
+    assert got.tolist() == [[7.0], [8.0]]
+
+
 def test_windows_without_overlap_are_written_back_without_views():
     def program(t):
         t.unfold(0, 2, 2).mul_(10)

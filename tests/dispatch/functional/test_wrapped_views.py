@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 import dispatch
-from dispatch import Tensor
+from dispatch import Tensor, ops
 from dispatch.functional import wrappers
 
 
@@ -66,3 +66,46 @@ def test_turning_round_in_place_writes_no_data(name: str):
     assert not wrappers._functionalize_has_data_mutation(x)
     x.add_(1)
     assert wrappers._functionalize_has_data_mutation(x)
+
+
+def test_what_is_given_as_out_is_written():
+    out = dispatch.zeros(3)
+    assert dispatch.add(dispatch.arange(3.0), 1, out=out) is out
+    assert plain(out).tolist() == [1, 2, 3]
+    assert ops.aten.ones.out([3], out=out[:3]).shape == (3,)
+    assert plain(out).tolist() == [1, 1, 1]
+
+
+def test_set_tells_the_new_size_and_that_it_happened():
+    taken, source = dispatch.ones(2), dispatch.ones(6)
+    assert not wrappers._functionalize_was_storage_changed(taken)
+    taken.set_(source)
+    assert wrappers._functionalize_was_storage_changed(taken)
+    assert wrappers._functionalize_storage_changed_counter(taken) == 1
+    assert not wrappers._functionalize_was_storage_changed(source)
+    assert wrappers._functionalize_get_storage_size(taken, before=False) == 24
+
+
+def test_resize_tells_the_new_size_of_the_storage():
+    t = dispatch.ones(2)
+    t.resize_(6)
+    sizes = [wrappers._functionalize_get_storage_size(t, before) for before in (True, False)]
+    assert sizes == [24, 24]
+
+
+def test_a_list_of_wrappers_and_others_is_not_written():
+    wrapped = dispatch.ones(2)
+    wrappers._disable_functionalization()
+    other = dispatch.ones(2)
+    wrappers._enable_functionalization(reapply_views=True)
+    with pytest.raises(RuntimeError, match="mutating a non-functional tensor"):
+        ops.aten._foreach_add_([wrapped, other], 1)
+    assert plain(wrapped).tolist() == other.tolist() == [1, 1]
+
+
+def test_a_smaller_size_shows_the_first_elements_row_by_row():
+    t = dispatch.arange(6.0)
+    t.resize_(2, 2)
+    assert plain(t).tolist() == [[0, 1], [2, 3]]
+    t.resize_(2, 0, 2)
+    assert (plain(t).shape, plain(t).stride()) == ((2, 0, 2), (2, 2, 1))

@@ -380,3 +380,28 @@ def test_gradients_of_views_lie_where_the_views_did():
 def test_t_in_place_of_many_dimensions(device, error):
     with pytest.raises(error, match="<= 2 dimensions"):
         ops.aten.t_(dispatch.zeros(2, 3, 4, device=device))
+
+
+@pytest.mark.parametrize(
+    "real, made", [("float16", "complex32"), ("float32", "complex64"), ("float64", "complex128")]
+)
+def test_pairs_of_each_float_are_complex_numbers_and_back(real: str, made: str) -> None:
+    pairs = dispatch.zeros(6, 2, dtype=getattr(dispatch, real))[2:]
+    z = dispatch.view_as_complex(pairs)
+    assert z.dtype is getattr(dispatch, made)
+    assert (z.shape, z.stride(), z.storage_offset()) == ((4,), (1,), 2)
+    back = dispatch.view_as_real(z)
+    assert back.dtype is pairs.dtype
+    assert (back.shape, back.stride(), back.storage_offset()) == ((4, 2), (2, 1), 4)
+
+
+def test_negative_lengths_are_refused_though_the_sum_fits() -> None:
+    with pytest.raises(RuntimeError, match="split_sizes must not be negative"):
+        aten.split_with_sizes(dispatch.ones(4), [5, -1])
+
+
+def test_detach_in_place_below_autograd_cuts_off_too() -> None:
+    x = dispatch.ones(2, requires_grad=True) * 2
+    with dispatch._C._AutoDispatchBelowAutograd():
+        assert aten.detach_(x) is x
+    assert not x.requires_grad and x.grad_fn is None
