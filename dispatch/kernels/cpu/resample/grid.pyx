@@ -50,7 +50,7 @@ cdef enum:
     REFLECTION = 2
     MOST_CORNERS = 16
     CORNER_WORK = 8              # a place takes as long as copying so many
-    FEW = 32                     # places whose corners are found before channels are walked
+    FEW = 128                    # places whose corners are found before channels are walked
 
 cdef struct Job:
     int dims, mode, padding, code    # code: the dtype to round to
@@ -255,13 +255,47 @@ cdef int find_exact(Job* j, int64_t* at, real* weight, real* slope, const real* 
     return c.n
 
 
+cdef inline void spread_place(int corners, real part, const int64_t* at, const real* weight, const real* slope, real* to,
+                              const real* plane, real* sums) noexcept nogil:
+    """Of one place in one plane; `to` may be NULL. A corner outside adds nothing."""
+    cdef real u = 0, v = 0, w = 0, value
+    cdef int k
+    for k in range(corners):
+        if at[k] < 0:
+            continue
+        if to != NULL:
+            to[at[k]] += part * weight[k]
+        value = part * plane[at[k]]
+        u += value * slope[3 * k]
+        v += value * slope[3 * k + 1]
+        w += value * slope[3 * k + 2]
+    sums[0] += u
+    sums[1] += v
+    sums[2] += w
+
+
+cdef inline void spread_four(real part, const int64_t* at, const real* weight, const real* slope, real* to, const real* plane,
+                             real* sums) noexcept nogil:
+    """The same of an image's corners, all of them inside."""
+    cdef real a = part * plane[at[0]], b = part * plane[at[1]], c = part * plane[at[2]], d = part * plane[at[3]]
+    sums[0] += a * slope[0] + b * slope[3] + (c * slope[6] + d * slope[9])
+    sums[1] += a * slope[1] + b * slope[4] + (c * slope[7] + d * slope[10])
+    if to != NULL:
+        to[at[0]] += part * weight[0]
+        to[at[1]] += part * weight[1]
+        to[at[2]] += part * weight[2]
+        to[at[3]] += part * weight[3]
+
+
 cdef void spread_exact(Job* j, real* grad_input, real* grad_grid, const real* g, const real* x, const real* grid) noexcept nogil:
     """As `spread`, corner by corner: what each adds to the input's gradient and to those of the position."""
     cdef int64_t at[FEW * MOST_CORNERS]
     cdef real weight[FEW * MOST_CORNERS]
     cdef real slope[FEW * MOST_CORNERS * 3]
     cdef real sums[FEW][3]
-    cdef real part, value
+    cdef bint four[FEW]
+    cdef real part
+    cdef real* to
     cdef int64_t n, p, e, left
     cdef int d, i, k, count, corners = 1
     for n in range(j.x.n):
@@ -272,19 +306,16 @@ cdef void spread_exact(Job* j, real* grad_input, real* grad_grid, const real* g,
             for i in range(count):
                 k = i * corners              # as many for every place
                 corners = find_exact(j, at + k, weight + k, slope + 3 * k, grid + i * j.dims)
+                four[i] = corners == 4 and at[k] >= 0 and at[k + 1] >= 0 and at[k + 2] >= 0 and at[k + 3] >= 0
                 sums[i][0] = sums[i][1] = sums[i][2] = 0
             for e in range(j.x.c):
+                to = NULL if grad_input == NULL else grad_input + e * j.x.plane
                 for i in range(count):
-                    part = g[e * j.places + p + i]
-                    for k in range(i * corners, (i + 1) * corners):
-                        if at[k] < 0:
-                            continue
-                        if grad_input != NULL:
-                            grad_input[e * j.x.plane + at[k]] += part * weight[k]
-                        value = part * x[e * j.x.plane + at[k]]
-                        sums[i][0] += value * slope[3 * k]
-                        sums[i][1] += value * slope[3 * k + 1]
-                        sums[i][2] += value * slope[3 * k + 2]
+                    part, k = g[e * j.places + p + i], i * corners
+                    if four[i]:
+                        spread_four(part, at + k, weight + k, slope + 3 * k, to, x + e * j.x.plane, sums[i])
+                    else:
+                        spread_place(corners, part, at + k, weight + k, slope + 3 * k, to, x + e * j.x.plane, sums[i])
             for i in range(count):
                 for d in range(j.dims):
                     grad_grid[d] = sums[i][d]
