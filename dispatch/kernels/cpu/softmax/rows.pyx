@@ -32,7 +32,7 @@ cdef int rows(int op, Tensor out, Tensor self, Tensor second, int64_t dim) excep
     cdef Tensor target = out
     cdef int row = row_of(self.c_dtype)
     cdef row_cols_fn cols = SOFT_COLS[op][row]
-    if (op == SOFTMAX_BACKWARD and self.c_dtype == ST_float32 and self.c_ndim and self.c_sizes[dim] == SOFT_SHORT
+    if (second is not None and self.c_dtype == ST_float32 and self.c_ndim and self.c_sizes[dim] == SOFT_SHORT
             and self.c_strides[dim] == 1 and second.c_strides[dim] == 1):
         cols = NULL                  # whole vectors: they cost less than to turn them into columns
     if row_of(out.c_dtype) != row:

@@ -132,6 +132,15 @@ SOFTMAX(f64, double)
         const T *grad = in[0], *y = in[1]; \
         T *to = out[0], sum; \
         (void)context; \
+        if (n == SOFT_SHORT) { \
+            T half[SOFT_SHORT / 2]; \
+            for (int i = 0; i < SOFT_SHORT / 2; i++) \
+                half[i] = grad[i] + grad[i + SOFT_SHORT / 2]; \
+            sum = half[0] + half[4] + (half[2] + half[6]) + (half[1] + half[5] + (half[3] + half[7])); \
+            for (int i = 0; i < SOFT_SHORT; i++) \
+                to[i] = grad[i] - exp_##K(y[i]) * sum; \
+            return; \
+        } \
         OVER_LANES(T, sum, 0, n, a += grad[j]); \
         for (int64_t i = 0; i < n; i++) \
             to[i] = grad[i] - exp_##K(y[i]) * sum; \
