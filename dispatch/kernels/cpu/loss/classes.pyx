@@ -39,23 +39,30 @@ cdef struct Classes:
 
 cdef int64_t take_values(Classes* j, floating* typed) noexcept nogil:
     """Losses one by one (`out`), or their sum and that of the weights."""
-    cdef int64_t b, i, at = 0, target
+    cdef int64_t b, i, at, target, inner = j.inner, classes = j.classes, ignored = j.ignored
     cdef const floating* values = <const floating*>j.values
     cdef const floating* weights = <const floating*>j.weights
+    cdef const int64_t* targets = j.targets
     cdef floating* out = <floating*>j.out
-    cdef floating w, value
+    cdef floating w = 1, value
+    cdef double loss = j.loss, total = j.total
     for b in range(j.outer):
-        for i in range(j.inner):
-            target = j.targets[at]
+        at = b * inner
+        for i in range(inner):
+            target = targets[at]
             value = 0
-            if target != j.ignored and 0 <= target < j.classes:
-                w = weights[target] if weights != NULL else 1
-                value = -values[at if j.named else (b * j.classes + target) * j.inner + i] * w
-                j.loss += value
-                j.total += w
+            if target != ignored and 0 <= target < classes:
+                if weights != NULL:
+                    w = weights[target]
+                value = -values[at if j.named else target * inner + i] * w
+                loss += value
+                total += w
             if out != NULL:
                 out[at] = value
             at += 1
+        if not j.named:
+            values += classes * inner
+    j.loss, j.total = loss, total
     return 0
 
 
