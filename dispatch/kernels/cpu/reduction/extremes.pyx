@@ -22,6 +22,7 @@ from dispatch.kernels.cpu.reduction.fold cimport (
 )
 from dispatch.kernels.cpu.copy.strided cimport memory_meets
 from dispatch.kernels.cpu.dense cimport pinned
+from dispatch.kernels.cpu.threads cimport MAX_PARTS, in_spans, parts_for
 
 cdef extern from "narrow.h" nogil:
     ctypedef void (*narrow_fn)(const void* given, void* made, int64_t outer, int64_t n, int64_t inner)
@@ -60,45 +61,83 @@ cdef bint in_one_block(Tensor self, const int64_t* dims, int n, int64_t* outer, 
     return True
 
 
+cdef struct Narrow:
+    narrow_fn f
+    narrow_both_fn both          # instead of it, over the last dimensions
+    const char* from_
+    char* to
+    char* most                   # of both
+    int64_t outer, count, inner
+    int item
+
+
+cdef void narrow_rows(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef Narrow* j = <Narrow*>context
+    cdef const char* from_ = j.from_ + first * j.count * j.inner * j.item
+    if j.f != NULL:
+        j.f(from_, j.to + first * j.inner * j.item, end - first, j.count, j.inner)
+    else:
+        j.both(from_, j.to + first * j.item, j.most + first * j.item, end - first, j.count)
+
+
+cdef void narrow_piece(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    """Of the one row that there is, into a place of its own."""
+    cdef Narrow j = (<Narrow*>context)[0]
+    j.from_ += first * j.item
+    j.to += part * j.item
+    j.count = end - first
+    narrow_rows(&j, 0, 0, 1)
+
+
+cdef void run_narrow(Narrow* j) noexcept nogil:
+    """Threads share the rows, or the only one."""
+    cdef int64_t nbytes = 2 * j.outer * j.count * j.inner * j.item, parts
+    cdef int64_t pieces[MAX_PARTS]
+    cdef Narrow whole = j[0]
+    if j.outer > 1 or j.inner > 1 or j.f == NULL:
+        in_spans(narrow_rows, j, j.outer, parts_for(j.outer, nbytes))
+        return
+    parts = parts_for(j.count, nbytes)
+    whole.to = <char*>pieces
+    in_spans(narrow_piece, &whole, j.count, parts)
+    j.f(pieces, j.to, 1, parts, 1)
+
+
+cdef int narrow(Narrow* j, Tensor self, Tensor out, Tensor largest) except -1:
+    cdef object kept = pinned(self.c_numel, self, out, largest)
+    j.item = itemsize_table()[self.c_dtype]
+    j.from_, j.to = data_of(self, j.item), data_of(out, j.item)
+    j.most = NULL if largest is None else data_of(largest, j.item)
+    if kept is None:
+        narrow_rows(j, 0, 0, j.outer)
+    else:
+        with nogil:
+            run_narrow(j)
+    return 0
+
+
 cdef bint try_narrow(int op, Tensor out, Tensor self, const int64_t* dims, int n) except -1:
     """Narrow numbers without gaps, over dimensions that follow on each other, if the result lies in none that is still to be
     read. False: nothing was done."""
-    cdef narrow_fn f = narrow_extreme(op == FOLD_MAX, self.c_dtype)
-    cdef int64_t outer, count, inner
-    cdef int item = itemsize_table()[self.c_dtype]
-    if (f == NULL or n == 0 or self.c_numel == 0 or not self.c_flags & out.c_flags & TF_CONTIGUOUS
-            or not in_one_block(self, dims, n, &outer, &count, &inner) or memory_meets(self, out)):
+    cdef Narrow j
+    j.f, j.both = narrow_extreme(op == FOLD_MAX, self.c_dtype), NULL
+    if (j.f == NULL or n == 0 or self.c_numel == 0 or not self.c_flags & out.c_flags & TF_CONTIGUOUS
+            or not in_one_block(self, dims, n, &j.outer, &j.count, &j.inner) or memory_meets(self, out)):
         return False
-    cdef object kept = pinned(self.c_numel, self, out)
-    cdef char* from_ = data_of(self, item)
-    cdef char* to = data_of(out, item)
-    if kept is None:
-        f(from_, to, outer, count, inner)
-        return True
-    with nogil:
-        f(from_, to, outer, count, inner)
+    narrow(&j, self, out, None)
     return True
 
 
 cdef bint try_narrow_both(Tensor smallest, Tensor largest, Tensor self, const int64_t* dims, int n) except -1:
     """The same of both extremes, over the last dimensions."""
-    cdef narrow_both_fn f = narrow_extremes(self.c_dtype)
-    cdef int64_t outer, count, inner
-    cdef int item = itemsize_table()[self.c_dtype]
-    if (f == NULL or n == 0 or self.c_numel == 0 or smallest.c_dtype != self.c_dtype or largest.c_dtype != self.c_dtype
+    cdef Narrow j
+    j.f, j.both = NULL, narrow_extremes(self.c_dtype)
+    if (j.both == NULL or n == 0 or self.c_numel == 0 or smallest.c_dtype != self.c_dtype or largest.c_dtype != self.c_dtype
             or not self.c_flags & smallest.c_flags & largest.c_flags & TF_CONTIGUOUS
-            or not in_one_block(self, dims, n, &outer, &count, &inner) or inner != 1
+            or not in_one_block(self, dims, n, &j.outer, &j.count, &j.inner) or j.inner != 1
             or memory_meets(self, smallest) or memory_meets(self, largest)):
         return False
-    cdef object kept = pinned(self.c_numel, self, smallest, largest)
-    cdef char* from_ = data_of(self, item)
-    cdef char* least = data_of(smallest, item)
-    cdef char* most = data_of(largest, item)
-    if kept is None:
-        f(from_, least, most, outer, count)
-        return True
-    with nogil:
-        f(from_, least, most, outer, count)
+    narrow(&j, self, smallest, largest)
     return True
 
 

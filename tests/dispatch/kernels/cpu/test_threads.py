@@ -78,6 +78,14 @@ CALLS = {
         x.view(6, 20, 100, 35).to(memory_format=dispatch.channels_last),
         *(x[0, :20], x[1, :20], 6, 20, 3500, 5, 1e-5),
     ),
+    "extremes in 16 bits": lambda x: [
+        *(x.half().max(), x.bfloat16().min(), x.half().amax(1), x.half().amax(0)),
+        *x.half().aminmax(),
+        *x.half().aminmax(dim=1),
+    ],
+    "extremes of whole numbers": lambda x: [
+        *((x * 1e5).int().max(), (x * 1e3).short().min(), (x * 9).to(dispatch.int8).amin(1))
+    ],
     "mode": lambda x: dispatch.mode((x * 3).to(dispatch.int64), 1),
     "layer_norm": lambda x: ATEN.native_layer_norm(x, [WIDTH], x[0], x[1], 1e-5),
     "layer_norm_backward, the input's": lambda x: ATEN.native_layer_norm_backward(
