@@ -173,6 +173,12 @@ OVERLAPPED = {
     "pad": lambda x: ops.aten.reflection_pad1d.out(x, [1, 1], out=_one(2, 4)),
     "inverse": lambda x: dispatch.linalg.inv(x + x.T, out=_one(2, 2)),
     "complex": lambda x: dispatch.complex(x, x, out=_one(2, 2, dtype=dispatch.complex64)),
+    "range": lambda _: ops.aten.range.out(0, 2, out=_one(3)),
+    "eye": lambda _: dispatch.eye(2, out=_one(2, 2)),
+    "randperm": lambda _: dispatch.randperm(3, out=_one(3, dtype=dispatch.int64)),
+    "cummax": lambda x: dispatch.cummax(
+        x, 0, out=(_one(2, 2), dispatch.empty(0, dtype=dispatch.int64))
+    ),
 }
 
 

@@ -45,7 +45,7 @@ def eye_out(n, *, out):
 
 def eye_m_out(n, m, *, out):
     """Ones on the diagonal of an n by m matrix."""
-    meta.eye_m_out(n, m, out=out)
+    check_written(meta.eye_m_out(n, m, out=out))
     if is_in(DTYPES_WIDE_UNSIGNED, dtypes.dtype_code(out.dtype)):
         raise refused(f"no CPU kernel for {out.dtype}", NotImplementedError)
     ops.aten.zero_(out)
@@ -169,7 +169,7 @@ def logspace_out(start, end, steps, base=10.0, *, Tensor out not None):
 
 def range_out(start, end, step=1, *, Tensor out not None):
     """Numbers from start to end, which is included."""
-    meta.range_out(start, end, step, out=out)
+    check_written(meta.range_out(start, end, step, out=out))
     if out.numel():
         start, end, step = meta.range_numbers(start, end, step, out.dtype)
         copy_array(out, shaped(start + np.arange(out.numel()) * step, out))

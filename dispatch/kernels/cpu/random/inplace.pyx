@@ -29,6 +29,7 @@ from dispatch._C.tensor cimport data_of
 from dispatch.kernels.cpu.casts cimport get_cast
 from dispatch.kernels.cpu.random.drawing cimport Draw, check_target, fill, maker, to_scalar
 
+from dispatch._C.structured import check_written
 from dispatch._ops import ops
 
 cdef extern from "normal.h" nogil:
@@ -666,6 +667,8 @@ cdef object randperm_generator_out(int64_t n, object generator, Tensor out):
     if n < 0:
         raise refused(f"expected n to be 0 or more, got {n}")
     check_permuted(n, out)
+    if out.c_ndim == 1 and out.c_sizes[0] == n:
+        check_written(out)
     if out.c_ndim != 1 or out.c_sizes[0] != n:
         aten.resize_.default(out, [n])
     out = new_steady(out)

@@ -17,6 +17,8 @@ from dispatch.kernels.cpu.copy.copies cimport copy_values
 from dispatch.kernels.cpu.reduction.fold cimport converted
 from dispatch.kernels.meta cimport rules
 
+from dispatch._C.structured import check_written
+
 cdef extern from "scan.h" nogil:
     enum:
         CUMSUM, CUMPROD, CUMMAX, CUMMIN, LOGCUMSUMEXP
@@ -90,6 +92,7 @@ cdef int check_given(str name, Tensor t, Tensor self, int code) except -1:
     if t.c_dtype != code or t.shape != self.shape:
         raise refused(f"expected {name} of self's sizes {list(self.shape)} and {dtypes.get_dtype(code)!r}, got "
                       f"{list(t.shape)} and {dtypes.get_dtype(t.c_dtype)!r}")
+    check_written(t)
     return 0
 
 
