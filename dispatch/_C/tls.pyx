@@ -20,8 +20,20 @@ cdef extern from *:
     #include "thread_state.h"
     static __thread ThreadState dispatch_thread_state = {
         .included = KS_DEFAULT_INCLUDE, .excluded = KS_DEFAULT_EXCLUDE, .grad_mode = 1};
+
+    /* Each call asks several times where the thread's state is: the address stands where a register finds it, without a look into
+       the loader's tables (of 8 bytes; glibc keeps more for modules that are loaded late). */
+    #if defined(__GLIBC__) && (defined(__x86_64__) || defined(__aarch64__))
+    static __thread ThreadState* dispatch_state_here __attribute__((tls_model("initial-exec")));
+    #else
+    static __thread ThreadState* dispatch_state_here;
+    #endif
+    static inline ThreadState* dispatch_state(void) {
+        if (__builtin_expect(!dispatch_state_here, 0)) dispatch_state_here = &dispatch_thread_state;
+        return dispatch_state_here;
+    }
     """
-    ThreadState dispatch_thread_state
+    ThreadState* state_of_thread "dispatch_state"() noexcept nogil
 
 cdef extern from "unistd.h" nogil:
     int getpid()
@@ -58,7 +70,7 @@ __all__ = [
 
 
 cdef ThreadState* tls() noexcept nogil:
-    return &dispatch_thread_state
+    return state_of_thread()
 
 
 # --- what the state owns is freed with the thread
