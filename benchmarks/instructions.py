@@ -6,7 +6,8 @@ failure. A count is the difference between a loop of 2,000 calls and one of 1,00
 Python, setting up and the loop's frame are not in it; hash seeds are fixed, so that it hardly moves
 between runs. Where a call's objects happen to end a page of Python's allocator, each call gives the
 page back and takes another, some 250 instructions: a count is the least of processes that hold a
-different number of objects. One process runs all rows: callgrind writes a part wherever the worker calls getppid.
+different number of objects. One process runs all rows: callgrind writes a part wherever the worker
+calls getppid.
 The kept counts are those of a build with the package's own flags (-O2) and the compiler, Python
 and numpy that their head names: others are not comparable. `--keep` writes what was counted.
 """
