@@ -125,8 +125,6 @@ cdef object fresh_cached(FakeTensorMode mode, OperatorEntry e, PyObject** args, 
         storage = (<Tensor>args[0]).c_storage
         nbytes = (<Storage>storage).c_nbytes
     result = fresh(mode, e, args, ts)
-    if result is NotImplemented:
-        return result
     why = operator_bypass(mode, e, args)
     if why == BY_NONE and mode.unbacked_made != unbacked:
         why = BY_DYNAMIC_SHAPE

@@ -180,3 +180,11 @@ def test_what_a_mode_answers_is_the_result(answer):
         assert cond(YES, same, same, (X,)) is answer
         assert while_loop(lambda x: x.any(), same, (X,)) is answer
         assert map_rows(same, X) is answer
+
+
+def test_a_fake_mode_counts_a_call_that_no_cache_holds():
+    with FakeTensorMode() as mode:
+        x = dispatch.ones(2)
+        for n in (1, 2):
+            assert cond(x.sum() > 0, lambda a: a + 1, lambda a: a - 1, (x,)).shape == (2,)
+            assert mode.cache_info().bypasses["function argument"] == n

@@ -247,6 +247,17 @@ def test_operator_without_a_meta_kernel_is_unsupported(mode, custom):
     assert caught.value.func is ops.fk.f.default
 
 
+def test_what_is_no_operator_is_unsupported(mode):
+    with pytest.raises(UnsupportedOperatorException, match="len"):
+        mode.dispatch(len, ())
+
+
+def test_a_mode_takes_another_converter(mode):
+    other = FakeTensorMode().fake_tensor_converter
+    mode.fake_tensor_converter = other
+    assert mode.fake_tensor_converter is other
+
+
 def test_meta_kernel_of_a_library_is_used(mode, custom):
     custom.impl("f", lambda x: A.empty_like.default(x), "Meta")
     with mode:

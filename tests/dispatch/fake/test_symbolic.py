@@ -137,6 +137,14 @@ def test_a_plain_tensor_behind_a_symbolic_one_leaves_its_symbols(mode):
             assert mode.cache_info().hits == hits
 
 
+def test_a_call_that_is_given_symbols_and_no_tensor_is_cached(mode):
+    a, b = dynamic(mode, 3, 4).shape
+    with mode:
+        for hits in (0, 1):
+            assert exprs(ops.aten.full.default([a, b], 0).shape) == exprs((a, b))
+            assert mode.cache_info().hits == hits
+
+
 def test_cross_check_of_symbolic_hits_agrees(mode):
     x = dynamic(mode, 3, 4)
     mode.cache_crosscheck_enabled = True

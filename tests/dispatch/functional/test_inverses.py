@@ -179,13 +179,14 @@ def test_a_write_to_what_is_broadcast_is_the_sum_of_the_changes(remove):
 
 
 @pytest.mark.parametrize("remove", BOTH)
-def test_changes_along_an_inner_dimension_are_summed_there(remove):
+@pytest.mark.parametrize("sizes, change", [((2, 2, 3), 6), ((2, 3), 3)])
+def test_changes_along_an_inner_dimension_are_summed_there(remove, sizes, change):
     def program(t):
-        t.expand(2, 2, 3).add_(1)
+        t.expand(sizes).add_(1)
         return t
 
     got = functionalize(program, remove=remove)(numbers(2, 1))
-    assert got.tolist() == [[7.0], [8.0]]
+    assert got.tolist() == [[1.0 + change], [2.0 + change]]
 
 
 def test_windows_without_overlap_are_written_back_without_views():
