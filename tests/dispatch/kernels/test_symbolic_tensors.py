@@ -152,3 +152,27 @@ def test_slice_from_an_unknown_place_has_an_offset_of_its_own() -> None:
         part = dispatch.narrow(x, 0, at, 2)
     assert tuple(part.shape) == (2, 4)
     assert str(part.storage_offset()).startswith("u")
+
+
+def test_an_index_counts_from_the_front_where_data_cannot_make_it_negative() -> None:
+    mode = FakeTensorMode(shape_env=symbolic.ShapeEnv())
+    env = mode.shape_env
+    either, front = env.create_unbacked_symint(), env.create_unbacked_symint()
+    with mode:
+        dispatch._check(front >= 0)
+        x = dispatch.zeros(8, 4)
+        offsets = [str(x.select(0, at).storage_offset()) for at in (either, front)]
+    assert offsets[0] not in ("u0", "4*u0") and offsets[0].startswith("u")
+    assert offsets[1] == "4*u1"
+
+
+def test_a_slice_between_places_in_an_unknown_order_may_be_empty() -> None:
+    mode = FakeTensorMode(shape_env=symbolic.ShapeEnv())
+    first, last = (mode.shape_env.create_unbacked_symint() for _ in range(2))
+    with mode:
+        for at in (first, last):
+            dispatch._check(at >= 0)
+            dispatch._check(at <= 8)
+        part = dispatch.zeros(8, 4)[first:last]
+    assert str(part.shape[0]) == "Max(0, -u0 + u1)"
+    assert str(part.storage_offset()) == "4*u0"
