@@ -21,6 +21,7 @@ from dispatch.kernels.cpu.index.slices cimport (
     ADD, MAX, MIN, MUL, Numbers, Reduction, add_wide_slices, check_numbers, check_supported, copy_unless_same, dispatch_slices,
     flat_places, places_of, read_numbers, reduce_slices, set_rest, take_places, write_slices,
 )
+from dispatch.kernels.cpu.threads cimport in_spans, parts_for
 from dispatch.kernels.meta cimport rules
 
 from dispatch._C.structured import advise_shared, check_written
@@ -236,42 +237,57 @@ cdef Tensor as_rows(Tensor t, int code):
     return in_dtype(t, code).contiguous()
 
 
+cdef enum:
+    SEARCH_WORK = 64             # a value takes as long as copying so many bytes
+
+cdef struct Search:
+    dispatch_search search
+    int64_t* to
+    const char* edges
+    const int64_t* sorts         # where the edges are, in their order; NULL: they lie in it
+    const char* values
+    int64_t size, n, step        # edges of a row, values of a row, bytes of each
+    bint right
+
+
+cdef void search_span(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef Search* s = <Search*>context
+    cdef int64_t row, count
+    while first < end:
+        row = first // s.n
+        count = min(end, (row + 1) * s.n) - first
+        s.search(s.to + first, s.edges + row * s.size * s.step, NULL if s.sorts == NULL else s.sorts + row * s.size, s.size,
+                 s.values + first * s.step, count, s.right)
+        first += count
+
+
 def searchsorted_tensor(Tensor out not None, Tensor sorted_sequence not None, Tensor self not None, out_int32, bint right, side,
                         Tensor sorter or None):
     """Where the values would be put in, row by row; what differs in dtype is compared in the promoted one."""
-    cdef dispatch_search search
+    cdef Search s
     cdef Tensor found, edges, values
     cdef int code = sorted_sequence.c_dtype
     cdef Numbers order = None
-    cdef int64_t size, n, rows, i, step
-    cdef int64_t* sorts
-    cdef char* to
-    cdef char* edge
-    cdef char* value
     if out.c_numel == 0:
         return
     if self.c_dtype != code:
         code = ops.aten.result_type.Tensor(sorted_sequence, self)
-    search = dispatch_searcher(code)
-    if search == NULL or is_in(DTYPES_RARE | DTYPES_BOOL | DTYPES_ALL_COMPLEX, code) or code == ST_complex32:
+    s.search = dispatch_searcher(code)
+    if s.search == NULL or is_in(DTYPES_RARE | DTYPES_BOOL | DTYPES_ALL_COMPLEX, code) or code == ST_complex32:
         raise refused(f"no CPU kernel for {dtypes.get_dtype(code)!r}", NotImplementedError)
-    right = right or side == "right"
+    s.right = right or side == "right"
     edges, values = as_rows(sorted_sequence, code), as_rows(self, code)
-    size = edges.c_sizes[edges.c_ndim - 1]
+    s.size, s.step = edges.c_sizes[edges.c_ndim - 1], itemsize_of(edges)
     if sorter is not None:
         order = read_numbers(sorter, sorter.c_ndim, sorter.c_sizes)
-        check_numbers(order, 0, size, RuntimeError)
+        check_numbers(order, 0, s.size, RuntimeError)
     found = new_empty(ST_int64, DEV_CPU, -1, out.c_ndim, out.c_sizes, NULL)
-    rows = 1 if edges.c_ndim == 1 else edges.c_numel // size if size else 1
-    n = values.c_numel // rows
-    to, edge, value = data_of(found, 8), data_of(edges, itemsize_of(edges)), data_of(values, itemsize_of(values))
-    step = itemsize_of(edges)
-    sorts = order.data if order is not None else NULL
+    s.n = values.c_numel // (1 if edges.c_ndim == 1 or not s.size else edges.c_numel // s.size)
+    s.to, s.edges, s.values = <int64_t*>data_of(found, 8), data_of(edges, <int>s.step), data_of(values, <int>s.step)
+    s.sorts = order.data if order is not None else NULL
     kept = owners(edges, values)
     with nogil:
-        for i in range(rows):
-            search(<int64_t*>to + i * n, edge + i * size * step, sorts + i * size if sorts != NULL else NULL, size,
-                   value + i * n * step, n, right)
+        in_spans(search_span, &s, values.c_numel, parts_for(values.c_numel, SEARCH_WORK * values.c_numel))
     copy_values(out, found)
 
 

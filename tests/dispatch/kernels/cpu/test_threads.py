@@ -86,6 +86,11 @@ CALLS = {
     "extremes of whole numbers": lambda x: [
         *((x * 1e5).int().max(), (x * 1e3).short().min(), (x * 9).to(dispatch.int8).amin(1))
     ],
+    "searchsorted": lambda x: [
+        dispatch.searchsorted(x.sort(1)[0], x),
+        dispatch.searchsorted(x, x, sorter=x.argsort(1), right=True),
+        dispatch.bucketize(x, dispatch.arange(-3.0, 3.0)),
+    ],
     "mode": lambda x: dispatch.mode((x * 3).to(dispatch.int64), 1),
     "layer_norm": lambda x: ATEN.native_layer_norm(x, [WIDTH], x[0], x[1], 1e-5),
     "layer_norm_backward, the input's": lambda x: ATEN.native_layer_norm_backward(
