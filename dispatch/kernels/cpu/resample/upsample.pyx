@@ -33,7 +33,7 @@ cdef extern from "vectorised.h":
 
 cdef enum:
     MOST_ROWS = 4
-    WORK = 4                     # elements that are smoothed take as long as so many that are mixed
+    WORK = 4                     # elements that are mixed take as long as so many that are copied
     SHORT_ROW = 16               # channels below which a call for them does not pay
 
 ctypedef fused word:             # an element that is only moved
@@ -505,7 +505,7 @@ cdef int run_mixed(Job* j, Tensor out, Tensor self, int code) except -1:
     if j.mode == CUBIC and code != self.c_dtype:         # here PyTorch keeps weights in the dtype
         for i in range(3):
             round_weights(&j.taps[i], self.c_dtype)
-    share_out(j, mix_share, itemsize, to, source, out.c_numel)
+    share_out(j, mix_share, itemsize, to, source, WORK * out.c_numel)
     return finish(out, y)
 
 
