@@ -175,6 +175,9 @@ def _category(dtype: dtypes.dtype) -> int:
 @functools.partial(_watch_function, arguments=True)
 def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
     """The dtype of an operation on two tensors or numbers (torch.result_type)."""
+    both = isinstance(tensor1, Tensor) and isinstance(tensor2, Tensor)
+    if both and (tensor1.ndim == 0) == (tensor2.ndim == 0):
+        return dtypes.promote_types(tensor1.dtype, tensor2.dtype)
     operands = sorted((_operand(v) for v in (tensor1, tensor2)), key=lambda pair: -pair[0])
     (first, result), (second, other) = operands
     if first != second and result.is_floating_point and other.is_complex:

@@ -35,7 +35,8 @@ def eye(n: int, **options: Any) -> Tensor:
 
 def eye_m(n: int, m: int, **options: Any) -> Tensor:
     """Ones on the diagonal of an n by m matrix."""
-    return _aten.eye.m_out(n, m, out=_aten.empty.memory_format([0], **options))
+    sizes = [n, m] if type(n) is type(m) is int and n >= 0 and m >= 0 else [0]
+    return _aten.eye.m_out(n, m, out=_aten.empty.memory_format(sizes, **options))
 
 
 def _number(value: Any) -> Any:

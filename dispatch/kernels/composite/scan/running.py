@@ -39,25 +39,30 @@ def _running(helper: Any, self: Tensor, dim: int, values: Tensor, indices: Tenso
     dim = rules.wrap_dim(dim, self.ndim)
     for t in (values, indices):
         resize_out(t, self.shape)
+    return _fill(helper, self, dim, values, indices)
+
+
+def _fill(helper: Any, self: Tensor, dim: int, values: Tensor, indices: Tensor) -> Pair:
     if self.ndim == 0:
         _aten.fill_.Tensor(values, self)
         _aten.fill_.Scalar(indices, 0)
-    elif not values.is_meta and all(type(n) is int for n in self.shape) and self.numel():
+    elif not values.is_meta and rules.are_numbers(self.shape) and self.numel():
         # Neither meta tensors nor symbolic sizes have bytes; the helper has kernels for bytes only.
         helper(self, values, indices, dim)
     return values, indices
 
 
-def _new_pair(self: Tensor) -> Pair:
+def _new(helper: Any, self: Tensor, dim: int) -> Pair:
+    dim = rules.wrap_dim(dim, self.ndim)
     sizes = list(self.shape)
     values = _aten.empty(sizes, dtype=self.dtype, layout=self.layout, device=self.device)
     indices = _aten.empty(sizes, dtype=dtypes.int64, layout=self.layout, device=self.device)
-    return values, indices
+    return _fill(helper, self, dim, values, indices)
 
 
 def cummax(self: Tensor, dim: int) -> Pair:
     """The largest element so far along `dim`, and its place."""
-    return _running(_aten._cummax_helper, self, dim, *_new_pair(self))
+    return _new(_aten._cummax_helper, self, dim)
 
 
 def cummax_out(self: Tensor, dim: int, *, values: Tensor, indices: Tensor) -> Pair:
@@ -67,7 +72,7 @@ def cummax_out(self: Tensor, dim: int, *, values: Tensor, indices: Tensor) -> Pa
 
 def cummin(self: Tensor, dim: int) -> Pair:
     """The smallest element so far along `dim`, and its place."""
-    return _running(_aten._cummin_helper, self, dim, *_new_pair(self))
+    return _new(_aten._cummin_helper, self, dim)
 
 
 def cummin_out(self: Tensor, dim: int, *, values: Tensor, indices: Tensor) -> Pair:

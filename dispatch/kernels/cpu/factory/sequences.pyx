@@ -11,8 +11,8 @@ from dispatch._C.dtypes cimport (
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport TF_CONTIGUOUS
-from dispatch._C.tensor cimport Tensor, data_of, new_empty
-from dispatch.kernels.cpu.copy.copies cimport copy_array, copy_values
+from dispatch._C.tensor cimport Tensor, data_of, new_empty, new_view
+from dispatch.kernels.cpu.copy.copies cimport copy_array, copy_values, fill_values
 from dispatch.kernels.cpu.driver cimport check_fits
 
 from dispatch._C.dtypes import _numpy_dtype
@@ -43,13 +43,16 @@ def eye_out(n, *, out):
     return eye_m_out(n, n, out=out)
 
 
-def eye_m_out(n, m, *, out):
+def eye_m_out(n, m, *, Tensor out not None):
     """Ones on the diagonal of an n by m matrix."""
+    cdef int64_t size, step
     check_written(meta.eye_m_out(n, m, out=out))
     if is_in(DTYPES_WIDE_UNSIGNED, dtypes.dtype_code(out.dtype)):
         raise refused(f"no CPU kernel for {out.dtype}", NotImplementedError)
-    ops.aten.zero_(out)
-    ops.aten.fill_.Scalar(ops.aten.diagonal(out), 1)
+    fill_values(out, 0)
+    size, step = min(out.c_sizes[0], out.c_sizes[1]), out.c_strides[0] + out.c_strides[1]
+    if size:
+        fill_values(new_view(out, 1, &size, &step, out.c_offset), 1)
     return out
 
 
