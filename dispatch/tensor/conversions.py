@@ -17,7 +17,7 @@ from dispatch._C.tensor import Tensor
 from dispatch._C.wrapper import has_handler
 from dispatch._ops import ops
 from dispatch.tensor.data import advise_cut, as_tensor
-from dispatch.tensor.frequent import device_method, dtype_method, to, tolist, type_of
+from dispatch.tensor.frequent import cpu, device_method, dtype_method, to, tolist, type_of
 
 __all__ = ["CONVERSIONS", "VALUE_TYPES", "as_index", "value_as"]
 
@@ -113,7 +113,7 @@ def _format(self: Tensor, spec: str) -> str:
 
 CONVERSIONS: dict[str, Any] = {
     "__array__": _array, "__array_priority__": 1000, "__array_wrap__": _array_wrap,
-    "__format__": _format, "numpy": _numpy, "to": to, "tolist": tolist, "type": type_of,
+    "__format__": _format, "cpu": cpu, "numpy": _numpy, "to": to, "tolist": tolist, "type": type_of,
     **{name: dtype_method(name, getattr(dtypes, dt)) for name, dt in DTYPE_METHODS.items()},
-    **{name: device_method(name) for name in ("cpu", "cuda", "ipu", "mtia", "xpu")},
+    **{name: device_method(name) for name in ("cuda", "ipu", "mtia", "xpu")},
 }  # fmt: skip

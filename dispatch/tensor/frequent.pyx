@@ -13,6 +13,8 @@ from dispatch._C.references cimport take
 from dispatch._C.tensor cimport TF_CUSTOM_SIZES, TF_HAS_TORCH_DISPATCH, Tensor, get_numpy, needs_grad
 from dispatch._C.tls cimport n_dispatch_modes, tls
 
+import numpy
+
 from dispatch._C import dtypes
 from dispatch._C.advice import advise, advise_once
 from dispatch._C.generated.type_names import TENSOR_TYPES
@@ -20,7 +22,7 @@ from dispatch._C.naming import full_name, package_name
 from dispatch._ops import ops
 from dispatch.tensor.data import plain_values
 
-__all__ = ["device_method", "dtype_method", "gradient", "to", "tolist", "transposed", "type_of"]
+__all__ = ["cpu", "device_method", "dtype_method", "gradient", "to", "tolist", "transposed", "type_of"]
 
 cdef str GRAD = "grad"
 cdef object aten = ops.aten
@@ -31,6 +33,7 @@ cdef object TO_DEVICE = aten.to.device
 cdef object TO_DTYPE = aten.to.dtype
 cdef object TO_LAYOUT = aten.to.dtype_layout
 cdef tuple OPTIONS = ("dtype", "layout", "device")
+cdef object CPU = dtypes.device("cpu")
 cdef tuple FLAGS = ("non_blocking", "copy")
 cdef dict PYTHON_DTYPES = {bool: dtypes.bool, int: dtypes.int64, float: dtypes.float64, complex: dtypes.complex128}
 
@@ -86,34 +89,73 @@ cdef object moved(Tensor self, object target, dict rest):
     return take(PyObject_Vectorcall_(<PyObject*>TO_LAYOUT, given, 1, <PyObject*>OPTIONS))
 
 
+# The signatures, in the order in which they are tried; `memory_format` is for each.
+cdef tuple SIGNATURES = (("device", "dtype", *FLAGS), ("dtype", *FLAGS), ("tensor", *FLAGS))
+
+
 cdef tuple to_arguments(tuple args, dict kwargs):
-    """(tensor or device or None, dtype, what is left) of a call of `to`."""
-    cdef list given = list(args)
-    cdef dict rest = dict(kwargs)
-    cdef object target = None, wanted = None
-    if given and isinstance(given[0], Tensor):
-        target = given.pop(0)
-    else:
-        if given and (given[0] is None or isinstance(given[0], (str, int, device))):
-            target = given.pop(0)
-        if given and (given[0] is None or is_dtype(given[0])):
-            wanted = given.pop(0)
-        if target is None:
-            target = rest.pop("device", None)
-        if wanted is None:
-            wanted = rest.pop("dtype", None)
-    unknown = [name for name in rest if name not in FLAGS and name != "memory_format"]
-    flags = given + [rest[name] for name in FLAGS if name in rest]
-    order = rest.get("memory_format")
-    if (len(given) > 2 or unknown or any([not isinstance(flag, bool) for flag in flags])
-            or not (wanted is None or is_dtype(wanted)) or not (order is None or isinstance(order, memory_format))):
-        raise TypeError(f"to: expected a dtype, device or tensor, got {args!r} {unknown}")
-    rest.update(zip(FLAGS, given))
-    if target is not None and not isinstance(target, (Tensor, device)):
-        target = dtypes.device(target)
-    if wanted is not None and not isinstance(wanted, dtype):
-        wanted = PYTHON_DTYPES[wanted]
-    return target, wanted, rest
+    """(tensor or device or None, dtype, what is left) of a call of `to`; a number counts as a tensor."""
+    cdef dict given
+    for names in SIGNATURES:
+        given = bound(<tuple>names, args, kwargs)
+        if given is None:
+            continue
+        tensor, target, wanted = given.pop("tensor", None), given.pop("device", None), given.pop("dtype", None)
+        if tensor is not None:
+            return (tensor, None, given) if isinstance(tensor, Tensor) else (CPU, number_dtype(tensor), given)
+        if target is not None and not isinstance(target, device):
+            target = dtypes.device(target)
+        return target, wanted if wanted is None or isinstance(wanted, dtype) else PYTHON_DTYPES[wanted], given
+    raise TypeError(f"to: expected a dtype, device or tensor, got {args!r} {kwargs if kwargs else ''}")
+
+
+cdef dict bound(tuple names, tuple args, dict kwargs):
+    """The arguments by name; None where they do not fit the signature."""
+    cdef dict given = {}
+    cdef Py_ssize_t i, n = len(args)
+    if n > len(names) or not args and names[0] != "device" and names[0] not in kwargs:
+        return None
+    for i in range(n):
+        given[names[i]] = args[i]
+    for name, value in kwargs.items():
+        if name in given or name not in names and name != "memory_format":
+            return None
+        given[name] = value
+    for name, value in given.items():
+        if not fits(name, value, names[0] == name):
+            return None
+    return given
+
+
+cdef bint fits(str name, object value, bint first):
+    if name == "device":
+        return value is None or isinstance(value, (str, device)) or is_int(value)
+    if name == "dtype":
+        return is_dtype(value) or value is None and not first
+    if name == "tensor":
+        return isinstance(value, Tensor) or isinstance(value, (int, float, complex, numpy.number, numpy.bool_))
+    if name == "memory_format":
+        return value is None or isinstance(value, memory_format)
+    return isinstance(value, bool)
+
+
+cdef bint is_int(object value):
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+cdef object number_dtype(object number):
+    """The dtype of a 0-d tensor that holds it."""
+    if isinstance(number, (bool, numpy.bool_)):
+        return dtypes.bool
+    if isinstance(number, (complex, numpy.complexfloating)):
+        return dtypes.complex128
+    return dtypes.int64 if isinstance(number, (int, numpy.integer)) else dtypes.float64
+
+
+cdef int check_format(str name, object given) except -1:
+    if given is not None and not isinstance(given, memory_format):
+        raise TypeError(f"Tensor.{name}: argument 'memory_format' must be a memory_format, got {type(given).__name__}")
+    return 0
 
 
 cdef bint is_dtype(object value):
@@ -122,22 +164,34 @@ cdef bint is_dtype(object value):
 
 def dtype_method(str name not None, wanted):
     """`x.float()` and its like."""
-    def convert(Tensor self not None, memory_format=None):
-        return TO_DTYPE(self, wanted) if memory_format is None else TO_DTYPE(self, wanted, memory_format=memory_format)
+    def convert(Tensor self not None, *, memory_format=None):
+        if memory_format is None:
+            return TO_DTYPE(self, wanted)
+        check_format(name, memory_format)
+        return TO_DTYPE(self, wanted, memory_format=memory_format)
 
     convert.__name__ = name
     convert.__doc__ = f"This tensor as {wanted}."
     return convert
 
 
+def cpu(Tensor self not None, *, memory_format=None):
+    """This tensor on the CPU."""
+    if memory_format is None:
+        return moved(self, CPU, None)
+    check_format("cpu", memory_format)
+    return moved(self, CPU, {"memory_format": memory_format})
+
+
 def device_method(str name not None):
-    """`x.cpu()` and its like."""
+    """`x.cuda()` and its like. RuntimeError for a device of another kind."""
     cdef object own = dtypes.device(name)
 
-    def move(Tensor self not None, device=None, non_blocking=False, memory_format=None):
-        target = own if device is None else dtypes.device(device)
-        if non_blocking is False and memory_format is None:
-            return moved(self, target, None)
+    def move(Tensor self not None, device=None, non_blocking=False, *, memory_format=None):
+        target = own if device is None else dtypes.device(name, device) if is_int(device) else dtypes.device(device)
+        check_format(name, memory_format)
+        if target.type != name:
+            raise RuntimeError(f"Tensor.{name}: Invalid device, must be {name} device, got {target}")
         return moved(self, target, {"non_blocking": non_blocking, "memory_format": memory_format})
 
     move.__name__ = name
@@ -148,16 +202,19 @@ def device_method(str name not None):
 cdef dict type_names = {getattr(dtypes, dtype_name): name for name, dtype_name in TENSOR_TYPES.items()}
 
 
-def type_of(Tensor self not None, dtype=None, non_blocking=False):
+def type_of(Tensor self not None, dtype=None, non_blocking=False, *, memory_format=None):
     """The name of the tensor's type, `dispatch.FloatTensor`; or this tensor as another dtype."""
+    check_format("type", memory_format)
     if dtype is None:
         place = "" if self.device.type == "cpu" else self.device.type + "."
         return full_name(place + type_names[self.dtype])
     if isinstance(dtype, type) and dtype.__module__ == package_name():      # `FloatTensor`
         dtype = full_name(dtype.__name__)
     if isinstance(dtype, str):
-        return TO_DEVICE(self, *type_named(dtype), non_blocking)
-    return TO_DTYPE(self, dtype, non_blocking)
+        return TO_DEVICE(self, *type_named(dtype), non_blocking, memory_format=memory_format)
+    if not is_dtype(dtype):
+        raise TypeError(f"Tensor.type: dtype must be a type, str, or dtype object, got {type(dtype).__name__}")
+    return TO_DTYPE(self, dtype, non_blocking, memory_format=memory_format)
 
 
 cdef tuple type_named(str text):

@@ -38,6 +38,12 @@ def test_one_element_has_a_truth_a_number_and_an_index() -> None:
         ((dispatch.device("meta"), None, True, True), {}, "float32", "meta"),
         ((dispatch.zeros(1, dtype=dispatch.int8),), {}, "int8", "cpu"),
         ((), {}, "float32", "cpu"),
+        ((1.5,), {}, "float64", "cpu"), ((True,), {}, "bool", "cpu"),
+        ((1j,), {}, "complex128", "cpu"),
+        ((0, True), {}, "int64", "cpu"), ((np.float32(1),), {}, "float64", "cpu"),
+        ((), {"tensor": dispatch.zeros(1, dtype=dispatch.int8), "copy": True}, "int8", "cpu"),
+        ((None,), {"dtype": int}, "int64", "cpu"),
+        (("cpu", None, False, True), {}, "float32", "cpu"),
     ],
 )  # fmt: skip
 def test_to_takes_every_form(args: tuple, kwargs: dict, dtype: str, device: str) -> None:
@@ -45,10 +51,39 @@ def test_to_takes_every_form(args: tuple, kwargs: dict, dtype: str, device: str)
     assert (made.dtype, made.device.type) == (getattr(dispatch, dtype), device)
 
 
-@pytest.mark.parametrize("args", [(1.5,), (dispatch.int32, 3), ("nowhere",)])
-def test_to_refuses_what_is_no_target(args: tuple) -> None:
-    with pytest.raises((TypeError, RuntimeError)):
-        dispatch.zeros(2).to(*args)
+@pytest.mark.parametrize(
+    ("args", "kwargs"),
+    [
+        (([1],), {}), ((dispatch.int32, 3), {}), (("cpu", True), {}), ((None, True), {}),
+        ((dispatch.int8, None), {}), (("nowhere", True), {}), ((dispatch.int8,), {"device": "cpu"}),
+        ((), {"device": dispatch.zeros(1)}), ((), {"other": dispatch.zeros(1)}),
+        ((dispatch.zeros(1),), {"device": "cpu"}), ((), {"copy": 1}), (("cpu",) * 5, {}),
+    ],
+)  # fmt: skip
+def test_to_refuses_what_fits_no_signature(args: tuple, kwargs: dict) -> None:
+    with pytest.raises(TypeError):
+        dispatch.zeros(2).to(*args, **kwargs)
+    with pytest.raises(RuntimeError):
+        dispatch.zeros(2).to("nowhere")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: x.float(dispatch.preserve_format), lambda x: x.float(memory_format=1),
+        lambda x: x.cpu("cpu"), lambda x: x.cpu(non_blocking=True),
+        lambda x: x.cpu(memory_format=1),
+        lambda x: x.type(True), lambda x: x.type(memory_format=1), lambda x: x.cuda(copy=True),
+    ],
+)  # fmt: skip
+def test_conversion_methods_take_a_format_by_keyword_alone(call) -> None:
+    with pytest.raises(TypeError):
+        call(dispatch.zeros(2))
+
+
+def test_a_method_for_one_kind_of_device_refuses_others() -> None:
+    with pytest.raises(RuntimeError, match="must be cuda device"):
+        dispatch.zeros(2).cuda("cpu")
 
 
 @pytest.mark.parametrize("kwargs", [{"dtype": "int8"}, {"dtype": []}, {"memory_format": 1}])
