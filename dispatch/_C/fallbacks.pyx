@@ -631,6 +631,8 @@ cdef PyObject* call_math_bit(Kernel* k, PyObject* op, uint64_t ks, PyObject** ar
         write_back(original, stand_in)
         if result is stand_in:
             result = original
+        elif isinstance(result, tuple):
+            result = tuple([original if r is stand_in else r for r in <tuple>result])
     return give(result)
 
 

@@ -332,7 +332,7 @@ cdef int check_out_device(int devtype, int devindex, Tensor out) except -1:
 cdef bint fit_output(OperatorEntry e, Spec* s, Tensor out, bint may_resize) except -1:
     """dtype, size, room, overlap with itself. True: `move_outputs` has to give it the result's sizes and strides."""
     if s.dtype != out.c_dtype:
-        if not s.cast & CAST_MASK:
+        if s.cast & CAST_MASK == CAST_EXACT or s.cast & CAST_MASK == CAST_MASK:
             raise refused(f"Expected out tensor to have dtype {dtypes.get_dtype(s.dtype)}, but got {out.dtype} instead")
         if s.cast & CAST_MASK == CAST_SAFE and not can_cast_codes(s.dtype, out.c_dtype):
             raise refused(
@@ -510,9 +510,7 @@ cdef object prepare_outputs(Kernel* k, PyObject* op, Spec* specs, PyObject** arg
             if is_meta(k):
                 specs[i].cast = specs[i].cast & ~(OVERLAP_NONE | OVERLAP_SELF) | OVERLAP_ANY
             specs[i].has_strides = False
-        moved[i] = not specs[i].absent and check_out(e, &specs[i], args, first, i)
-        if moved[i] and k.body != NULL and not same_sizes(&specs[i], <Tensor>args[first + i]):
-            check_not_read(e, args, first, first + i)
+        moved[i] = not specs[i].absent and check_out(e, &specs[i], args, first, i, k.body != NULL)
     warn_all_resized(e, specs, args, first, n, moved)
     move_outputs(specs, args + first, n, moved)
     if n == 1:
@@ -523,7 +521,7 @@ cdef object prepare_outputs(Kernel* k, PyObject* op, Spec* specs, PyObject** arg
     return tuple(outs)
 
 
-cdef bint check_out(OperatorEntry e, Spec* s, PyObject** args, int first, int i) except -1:
+cdef bint check_out(OperatorEntry e, Spec* s, PyObject** args, int first, int i, bint has_body) except -1:
     """The i-th out argument: itself, then the memory that it is going to have (it may grow into an argument's).
 
     True: it has to be moved. OVERLAP_NONE and OVERLAP_SELF together: it must not overlap itself before it is resized either.
@@ -545,6 +543,8 @@ cdef bint check_out(OperatorEntry e, Spec* s, PyObject** args, int first, int i)
     if not moved and holds_values(out) and overlaps_itself(out):
         raise_overlap("more than one element of the written-to tensor refers to a single memory location")
     if moved:
+        if has_body and not same_sizes(s, out):
+            check_not_read(e, args, first, first + i)
         moving = planned(out, s)
         if (out.c_numel or moving.c_numel) and s.cast & OVERLAP_NONE and is_listed(out, args, first):
             raise_shared("the written-to tensor is one of those that are read")       # by their sizes, which would be the result's

@@ -463,6 +463,15 @@ def test_views_of_a_conjugated_tensor_keep_the_bit():
     assert v.is_conj() and v.item() == 1 - 2j
 
 
+def test_an_output_with_the_bit_is_resized_and_returned_itself():
+    out = dispatch._neg_view(dispatch.empty(0))
+    assert dispatch.sin(dispatch.zeros(3), out=out) is out and out.tolist() == [0, 0, 0]
+    places = dispatch.empty(0, dtype=dispatch.int64)
+    values = dispatch._neg_view(dispatch.empty(0))
+    found = A.max.dim_max(dispatch.ones(2, 3), 1, max=values, max_values=places)
+    assert found[0] is values and found[1] is places and values.tolist() == [1, 1]
+
+
 def test_in_place_on_a_conjugated_view_writes_the_base():
     x, c = conj_tensor()
     assert A.mul_.Tensor(c, 1j) is c

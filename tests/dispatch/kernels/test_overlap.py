@@ -21,6 +21,27 @@ def test_partly_shared_memory_is_refused(write):
     assert tensor.tolist() == [0, 1, 2, 3, 4, 5]
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, y: dispatch.max(x, 0, out=(y[0], _outs(dispatch.int64))),
+        lambda x, y: dispatch.median(x, 0, out=(y[0], _outs(dispatch.int64))),
+        lambda x, y: dispatch.kthvalue(x, 1, 0, out=(y[0], _outs(dispatch.int64))),
+        lambda x, y: dispatch.mode(x, 0, out=(y[0], _outs(dispatch.int64))),
+        lambda x, y: dispatch.where(x > 0, x, x, out=y),
+        lambda x, y: dispatch.lerp(x, x, x, out=y),
+        lambda x, y: dispatch.logcumsumexp(x, 1, out=y),
+        lambda x, y: dispatch.linalg.cross(x, x, out=y),
+    ],
+)
+def test_an_output_that_shares_part_of_an_argument_is_refused(call):
+    memory = dispatch.arange(12.0)
+    x, y = memory[:9].view(3, 3), memory[1:10].view(3, 3)
+    with pytest.raises(RuntimeError, match="share"):
+        call(x, y)
+    assert memory.tolist() == list(range(12))
+
+
 def test_the_same_view_and_memory_apart_are_fine():
     tensor = dispatch.arange(6.0)
     tensor[1:].add_(tensor[1:])

@@ -78,3 +78,37 @@ def test_a_call_that_pytorch_refuses(call, error):
         call()
     assert raised.type is error
     assert str(raised.value).startswith("aten::")
+
+
+f64, x = dispatch.float64, o(3)
+OTHER_DTYPES = [
+    lambda: A._softmax.out(x, 0, False, out=o(3, dtype=f64)),
+    lambda: A.hardshrink.out(x, out=o(3, dtype=f64)),
+    lambda: A.heaviside.out(x, x, out=o(3, dtype=f64)),
+    lambda: A.huber_loss_backward.out(x, x, x, 1, 1.0, grad_input=o(3, dtype=f64)),
+    lambda: A.huber_loss_backward(x, x.double(), x, 1, 1.0),
+    lambda: A.log_sigmoid_backward.grad_input(x, x, x, grad_input=o(3, dtype=f64)),
+    lambda: A.frexp.Tensor_out(
+        x, mantissa=o(3, dtype=f64), exponent=o(3, dtype=dispatch.int32)
+    ),
+    lambda: A.frexp.Tensor_out(x, mantissa=o(3), exponent=o(3, dtype=i64)),
+    lambda: A.ormqr.out(o(3, 3), x, o(3, 3), out=o(3, 3, dtype=f64)),
+    lambda: A.soft_margin_loss.out(x, x, out=o((), dtype=f64)),
+    lambda: A.linalg_matrix_power.out(o(3, 3), 0, out=o(3, 3, dtype=i64)),
+    lambda: A.native_batch_norm.out(
+        o(4, 3), x, x, x, x, True, 0.1, 1e-5, out=o(4, 3, dtype=f64), save_mean=x, save_invstd=x
+    ),
+    lambda: A.rrelu_with_noise(x, o(3, dtype=dispatch.float16), 0.1, 0.3, True),
+    lambda: A.rrelu_with_noise(x.double(), o(3), 0.1, 0.3, True),
+]
+
+
+@pytest.mark.parametrize("call", OTHER_DTYPES)
+def test_an_output_of_a_dtype_that_no_result_is_converted_to(call):
+    with pytest.raises(RuntimeError, match=r"float64|int64|float16"):
+        call()
+
+
+def test_the_mean_of_a_loss_is_converted_to_an_output():
+    for loss in (A.mse_loss, A.huber_loss, A.smooth_l1_loss):
+        assert loss.out(x, x * 3, out=o((), dtype=f64)).item() in (4, 1.5)

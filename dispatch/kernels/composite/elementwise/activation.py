@@ -129,6 +129,8 @@ def soft_margin_loss_out(
     self: Tensor, target: Tensor, reduction: int = _MEAN, *, out: Tensor
 ) -> Tensor:
     """The same into `out`."""
+    if out.dtype is not self.dtype and rules.is_eager(self):
+        raise refused(f"expected out to be {self.dtype}, got {out.dtype}")
     losses = out if reduction not in (_MEAN, _SUM) else _aten.empty_like(self)
     _aten.neg.out(self, out=losses)
     losses.mul_(target).exp_().log1p_()

@@ -238,4 +238,4 @@ def _chunk_cat(tensors: Tensors, dim: int, num_chunks: int) -> Tensor:
 
 def _chunk_cat_out(tensors: Tensors, dim: int, num_chunks: int, *, out: Tensor) -> Tensor:
     rows, along = _chunks(tensors, dim, num_chunks)
-    return _aten.cat.out([_aten.to.dtype(r, out.dtype) for r in rows], along, out=out)
+    return _aten.cat.out(rows, along, out=out)

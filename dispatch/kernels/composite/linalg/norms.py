@@ -13,6 +13,7 @@ from dispatch._C import dtypes
 from dispatch._C.dtypes import dtype
 from dispatch._C.errors import refused
 from dispatch._C.generated.dtype_sets import REDUCED_FLOATING
+from dispatch._C.structured import check_placed
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.composite.linalg.outputs import check_castable, into
@@ -280,6 +281,7 @@ def _rank(self: Tensor, atol: Tensor, rtol: Tensor, hermitian: bool, out: Tensor
         out = _aten.empty.memory_format(sizes, dtype=dtypes.int64, device=self.device)
     else:
         check_castable(out, dtypes.int64)
+        check_placed(self, out)
         resize_out(out, sizes)
     if 0 in self.shape:
         return _aten.zero_(out)

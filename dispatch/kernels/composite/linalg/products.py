@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 from dispatch._C import dtypes
 from dispatch._C.errors import refused
+from dispatch._C.structured import check_placed
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
+from dispatch.kernels.composite.linalg.outputs import check_castable
 from dispatch.kernels.meta import rules
 from dispatch.kernels.meta.linalg.checks import check_floating, check_same_dtype, check_square
 from dispatch.kernels.meta.outputs import resize_out
@@ -59,6 +61,8 @@ def linalg_matrix_power(self: Tensor, n: int, *, out: Tensor | None = None) -> T
     """self multiplied by itself; the inverse for a negative n."""
     check_square("self", self)
     if out is not None:
+        check_castable(out, self.dtype)
+        check_placed(self, out)
         resize_out(out, self.shape)
     if n == 0:
         if out is None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dispatch._C import dtypes
 from dispatch._C.errors import refused
-from dispatch._C.structured import check_placed
+from dispatch._C.structured import check_placed, check_written
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
@@ -141,6 +141,9 @@ def mode_out(
         if given.dtype is not kind:
             raise refused(f"expected an output of {kind}, got {given.dtype}")
     check_placed(self, values, indices)
+    if values is not self:
+        check_written(values, self)
+    check_written(indices, self)
     for given, found in zip((values, indices), _aten.mode(self, dim, keepdim), strict=True):
         _aten.copy_(resize_out(given, found.shape), found)
     return values, indices

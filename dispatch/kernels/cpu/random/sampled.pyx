@@ -479,8 +479,9 @@ def rrelu_train(Tensor out not None, Tensor self not None, Tensor noise not None
     cdef char* z
     self, out, noise = new_steady(self), new_steady(out), new_steady(noise)
     x, y, z = data_of(self, itemsize), data_of(out, itemsize), data_of(noise, itemsize)
-    if out.c_numel != self.c_numel or noise.c_numel != self.c_numel:
-        raise refused(f"self was given other sizes meanwhile: {list(self.shape)}")
+    if (out.c_numel != self.c_numel or noise.c_numel != self.c_numel or out.c_dtype != self.c_dtype
+            or noise.c_dtype != self.c_dtype):
+        raise refused(f"the arguments were given other sizes or dtypes meanwhile: {list(self.shape)}")
     if self.c_dtype == ST_float32:
         leak(borrow(g), <const float*>x, <float*>y, <float*>z, self.c_numel, <float>low, <float>high)
     elif self.c_dtype == ST_float64:

@@ -213,6 +213,8 @@ def rrelu_with_noise_out(
         )
     if not training:
         return _aten.leaky_relu.out(self, (lower + upper) / 2, out=out)
+    if self.dtype.is_floating_point and not (self.dtype is noise.dtype is out.dtype):
+        raise refused(f"expected {self.dtype} for all, got {noise.dtype} and {out.dtype}")
     if out.shape != self.shape:
         _aten.resize_(out, list(self.shape))
     if self.dtype is not dtypes.bfloat16 and all(t.is_contiguous() for t in (self, noise, out)):

@@ -14,6 +14,7 @@ from dispatch._C.geometry cimport TF_CONTIGUOUS
 from dispatch._C.tensor cimport TF_WRAPPED_NUMBER, Tensor, new_empty
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.meta.elementwise cimport pointwise
+from dispatch.kernels.meta.elementwise.pointwise cimport CAST_SAME
 from dispatch._C.structured cimport Spec
 
 cdef object ONE = 1              # the small int: a left-out alpha is this very object
@@ -236,7 +237,10 @@ cdef int heaviside(Spec* s, Tensor self, Tensor values) except -1:
             raise refused("self and values must have one dtype, got "
                           f"{self.dtype!r} and {values.dtype!r}")
     arithmetic(s, self, values)
-    return chosen_by(s, self, self, values)
+    chosen_by(s, self, self, values)
+    if not on_meta(self, values):
+        s.cast = CAST_SAME
+    return 0
 
 
 cdef int refuse_on_meta(int code) except -1:

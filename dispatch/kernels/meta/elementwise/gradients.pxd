@@ -17,6 +17,7 @@ cdef int softplus_backward(Spec* s, Tensor grad, Tensor self, object beta, objec
 cdef int threshold_backward(Spec* s, Tensor grad, Tensor self, object threshold) except -1
 cdef int loss_backward(Spec* s, Tensor grad, Tensor self, Tensor target, int64_t reduction) except -1
 cdef int loss_backward_by(Spec* s, Tensor grad, Tensor self, Tensor target, int64_t reduction, double by) except -1
+cdef int huber_backward(Spec* s, Tensor grad, Tensor self, Tensor target, int64_t reduction, double delta) except -1
 cdef int prelu_backward(Spec* specs, Tensor grad, Tensor self, Tensor weight) except -1
 cdef int dropout_backward(Spec* s, Tensor grad, Tensor mask, double scale) except -1
 cdef int frexp(Spec* specs, Tensor self) except -1

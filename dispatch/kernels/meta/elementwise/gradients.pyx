@@ -11,7 +11,7 @@ from dispatch._C.structured cimport Spec
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.meta.elementwise cimport binary, pointwise
-from dispatch.kernels.meta.elementwise.pointwise cimport is_meta
+from dispatch.kernels.meta.elementwise.pointwise cimport CAST_SAME, is_meta
 
 
 cdef inline int three(Spec* s, Tensor a, Tensor b, Tensor c) except -1:
@@ -32,6 +32,15 @@ cdef int backward(Spec* s, Tensor grad, Tensor self) except -1:
     items[0], items[1] = <PyObject*>grad, <PyObject*>self
     code = rules.result_type(items, 2)
     return pointwise.fill(s, items, 2, code, code)
+
+
+cdef int three_alike(Spec* s, Tensor a, Tensor b, Tensor c) except -1:
+    """Of kernels with data that convert nothing."""
+    if a.c_dtype != b.c_dtype or a.c_dtype != c.c_dtype:
+        raise refused(f"expected one dtype, got {a.dtype!r}, {b.dtype!r} and {c.dtype!r}")
+    three(s, a, b, c)
+    s.cast = CAST_SAME
+    return 0
 
 
 cdef int elu_backward(Spec* s, Tensor grad, object alpha, object scale, object input_scale, bint is_result,
@@ -62,7 +71,7 @@ cdef int leaky_relu_backward(Spec* s, Tensor grad, Tensor self, object negative_
 
 
 cdef int log_sigmoid_backward(Spec* s, Tensor grad, Tensor self, Tensor buffer) except -1:
-    return backward(s, grad, self)
+    return backward(s, grad, self) if is_meta(self) else three_alike(s, self, buffer, grad)
 
 
 cdef int logit_backward(Spec* s, Tensor grad, Tensor self, object eps) except -1:
@@ -93,6 +102,14 @@ cdef int loss_backward_by(Spec* s, Tensor grad, Tensor self, Tensor target, int6
     return contiguous_three(s, self, target, grad)
 
 
+cdef int huber_backward(Spec* s, Tensor grad, Tensor self, Tensor target, int64_t reduction, double delta) except -1:
+    if is_meta(self):
+        return contiguous_three(s, self, target, grad)
+    three_alike(s, self, target, grad)
+    s.has_strides = False
+    return 0
+
+
 cdef int prelu_backward(Spec* specs, Tensor grad, Tensor self, Tensor weight) except -1:
     three(&specs[0], self, weight, grad)
     return three(&specs[1], self, weight, grad)
@@ -115,6 +132,8 @@ cdef int frexp(Spec* specs, Tensor self) except -1:
     items[0] = <PyObject*>self
     pointwise.fill(&specs[0], items, 1, self.c_dtype, self.c_dtype)
     pointwise.fill(&specs[1], items, 1, ST_int32, self.c_dtype)
+    if not is_meta(self):
+        specs[0].cast = specs[1].cast = CAST_SAME
     pointwise.keep_strides(&specs[0], self)
     return pointwise.keep_strides(&specs[1], self)
 

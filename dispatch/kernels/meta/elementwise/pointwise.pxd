@@ -10,7 +10,10 @@ from dispatch._C.dtypes cimport DEV_META
 from dispatch._C.geometry cimport TF_CHANNELS_LAST, TF_CONTIGUOUS
 from dispatch._C.tensor cimport TF_FAKE, TF_WRAPPED_NUMBER, Tensor
 from dispatch._C.tls cimport tls
-from dispatch._C.structured cimport CAST_SAFE, OVERLAP_ANY, Spec
+from dispatch._C.structured cimport CAST_MASK, CAST_SAFE, OVERLAP_ANY, Spec
+
+cdef enum:
+    CAST_SAME = CAST_MASK        # Spec.cast: the result's dtype, of TensorIterator's operators that convert nothing
 
 # Whether PyTorch would run its Meta kernel: some operand is a meta or fake tensor, or fake tensors
 # are below this call. Its Meta kernels are Python references, whose checks are not all the same.

@@ -12,7 +12,7 @@ from dispatch._C.storage cimport has_bytes
 from dispatch._C.tensor cimport Tensor, new_empty
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.meta.elementwise cimport pointwise
-from dispatch.kernels.meta.elementwise.pointwise cimport is_meta
+from dispatch.kernels.meta.elementwise.pointwise cimport CAST_SAME, is_meta
 from dispatch._C.structured cimport CAST_EXACT, OVERLAP_SELF, Spec, init_spec
 
 from dispatch._C.advice import advise_once
@@ -118,7 +118,7 @@ cdef int where(Spec* s, Tensor condition, Tensor self, Tensor other) except -1:
     pointwise.fill(s, operands.items, 3, code, ST_NONE)
     if self.c_dtype != code or other.c_dtype != code:
         restride_converted(s, &operands, code)
-    s.cast = CAST_EXACT
+    s.cast = CAST_EXACT if pointwise.on_meta(operands.items, 3) else CAST_SAME
     return 0
 
 
@@ -165,5 +165,5 @@ cdef int lerp_tensor(Spec* s, Tensor self, Tensor end, Tensor weight) except -1:
     code = rules.result_type(operands.items, 3)
     pointwise.fill(s, operands.items, 3, code, code)
     if weight.c_ndim and not pointwise.on_meta(operands.items, 3):
-        s.cast = CAST_EXACT                 # PyTorch's kernel converts only beside a 0-d weight
+        s.cast = CAST_SAME                  # PyTorch's kernel converts only beside a 0-d weight
     return 0

@@ -236,7 +236,10 @@ cdef int activation(Spec* s, Tensor self) except -1:
 
 cdef int hardshrink(Spec* s, Tensor self, object lambd) except -1:
     cdef int code = ST_int64 if self.c_dtype == ST_bool and is_meta(self) else self.c_dtype
-    return fill(s, self, code, self.c_dtype)
+    fill(s, self, code, self.c_dtype)
+    if not is_meta(self):
+        s.cast = CAST_EXACT | OVERLAP_SELF
+    return 0
 
 
 cdef int softshrink(Spec* s, Tensor self, object lambd) except -1:

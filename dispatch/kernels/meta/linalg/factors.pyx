@@ -13,6 +13,7 @@ from dispatch._C.size cimport new_size
 from dispatch._C.structured cimport COPIED, Spec
 from dispatch._C.symbolic cimport eq, gt, lt, ne, size_object, smaller
 from dispatch._C.tensor cimport Tensor
+from dispatch.kernels.meta.rules cimport is_eager
 from dispatch.kernels.meta.linalg.checks cimport (
     UNSTRUCTURED, check_floating, check_matrix, check_same_dtype, check_square, complex_of, real_of, set_columns, set_info,
     set_none, set_sizes,
@@ -158,7 +159,7 @@ cdef int ormqr(Spec* s, Tensor self, Tensor input2, Tensor input3, bint left, bi
         raise refused(f"expected self and input3 of one batch, got {shape_of(self)} and {shape_of(input3)}")
     check_reflectors(self, input2)
     check_same_dtype("self", self, "input3", input3)
-    return set_columns(s, input3.c_sizes, input3.c_ndim, input3.c_dtype, UNSTRUCTURED)
+    return set_columns(s, input3.c_sizes, input3.c_ndim, input3.c_dtype, 0 if is_eager(self) else UNSTRUCTURED)
 
 
 # ---- eigenvalues and singular values -----------------------------------------------------------

@@ -22,14 +22,11 @@ def _refuse_on_meta(self: Tensor, *kinds: dtypes.dtype) -> None:
         raise refused(f"self of dtype {self.dtype} is not supported")
 
 
-def _elementwise(
-    self: Tensor, target: Tensor, reduction: int, cast: str | None = None
-) -> TensorSpec:
-    """`cast`: of the one number, into an output."""
+def _elementwise(self: Tensor, target: Tensor, reduction: int) -> TensorSpec:
     kind = rules.result_type(self, target)
     sizes = rules.broadcast_shapes(self.shape, target.shape)
     if reduction:
-        return TensorSpec((), kind, cast=cast)
+        return TensorSpec((), kind, cast="safe")
     find = rules.elementwise_strides if rules.is_eager(self) else rules.elementwise_strides_meta
     return TensorSpec(sizes, kind, find(sizes, (self, target), kind), cast="safe")
 
@@ -47,7 +44,7 @@ def smooth_l1_loss(self: Tensor, target: Tensor, reduction: int, beta: float) ->
     if beta < 0:
         raise refused(f"beta must be 0 or more, got {beta}")
     _refuse_on_meta(self, dtypes.bool)
-    return _elementwise(self, target, reduction, cast="safe")
+    return _elementwise(self, target, reduction)
 
 
 def huber_loss(self: Tensor, target: Tensor, reduction: int, delta: float) -> TensorSpec:

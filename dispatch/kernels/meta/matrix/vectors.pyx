@@ -3,7 +3,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
 from dispatch._C.errors cimport refused
-from dispatch._C.structured cimport COPIED, Spec
+from dispatch._C.structured cimport COPIED, OVERLAP_NONE, Spec
 from dispatch._C.symbolic cimport ne
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.meta cimport rules
@@ -20,5 +20,5 @@ cdef int cross(Spec* s, Tensor self, Tensor other, int64_t dim) except -1:
     items[0], items[1] = <PyObject*>self, <PyObject*>other
     s.dtype = self.c_dtype if rules.is_eager(self) else rules.result_type(items, 2)
     s.ndim = rules.broadcast(s.sizes, items, 2)
-    s.cast = COPIED
+    s.cast = COPIED | OVERLAP_NONE
     return 0

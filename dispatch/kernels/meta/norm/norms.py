@@ -173,8 +173,8 @@ def batch_norm(
     features = _check_batch_norm(input, weight, bias, running_mean, running_var, training)
     if rules.is_eager(input):
         kind = statistics_type(input, weight, bias, running_mean, running_var)
-        saved = TensorSpec((features,) if training else (0,), kind, cast="safe")
-        return _dense(input, input.dtype, cast="safe"), saved, saved
+        saved = TensorSpec((features,) if training else (0,), kind)
+        return _dense(input, input.dtype), saved, saved
     if training or running_mean is None:
         _check_mean(input)
     out = _combined(_converted(input, _computation(input.dtype)))
@@ -194,11 +194,10 @@ def batch_norm_out(*args: Any) -> tuple[TensorSpec | None, ...]:
 
     The CPU kernel leaves the saved statistics alone unless training.
     """
-    out, *rest = batch_norm(*args)
-    saved: list[TensorSpec | None] = [*rest]
-    if rules.is_eager(args[0]) and not args[5]:
-        saved = [None, None]
-    return TensorSpec(out.sizes, out.dtype, cast="safe"), *saved
+    out, *saved = batch_norm(*args)
+    if not rules.is_eager(args[0]):
+        return TensorSpec(out.sizes, out.dtype, cast="safe"), *saved
+    return TensorSpec(out.sizes, out.dtype), *(saved if args[5] else (None, None))
 
 
 def batch_norm_no_stats(

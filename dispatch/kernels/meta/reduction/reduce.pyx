@@ -20,6 +20,7 @@ from dispatch._C.symbolic cimport eq_or_false
 from dispatch._C.tensor cimport Tensor
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.meta cimport rules
+from dispatch.kernels.meta.elementwise.pointwise cimport CAST_SAME
 from dispatch._C.structured cimport CAST_ANY, CAST_EXACT, CAST_SAFE, OVERLAP_ANY, Spec
 
 
@@ -204,7 +205,10 @@ cdef int max_dim(Spec* s, Tensor self, int64_t dim, bint keepdim) except -1:
         raise_empty(wrapped, IndexError)
     check_ordered(self, True)
     fill_reduction(&s[0], self, &wrapped, 1, keepdim, self.c_dtype, CAST_EXACT)
-    return fill_reduction(&s[1], self, &wrapped, 1, keepdim, ST_int64, CAST_EXACT)
+    fill_reduction(&s[1], self, &wrapped, 1, keepdim, ST_int64, CAST_EXACT)
+    if rules.is_eager(self):
+        s[0].cast = s[1].cast = CAST_SAME       # PyTorch's kernel looks for shared memory
+    return 0
 
 
 cdef int aminmax(Spec* s, Tensor self, object dim, bint keepdim) except -1:

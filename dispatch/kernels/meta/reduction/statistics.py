@@ -31,8 +31,8 @@ def median(self: Tensor) -> Tensor:
 
 def _pair(self: Tensor, dim: int, keepdim: bool) -> tuple[TensorSpec, TensorSpec]:
     """An element and its place along `dim`, which is wrapped."""
-    sizes = _reduced(self, dim, keepdim)
-    values, places = (TensorSpec(sizes, t, copied=True) for t in (self.dtype, dtypes.int64))
+    sizes, kinds = _reduced(self, dim, keepdim), (self.dtype, dtypes.int64)
+    values, places = (TensorSpec(sizes, t, copied=True, overlap="self") for t in kinds)
     return values, places
 
 

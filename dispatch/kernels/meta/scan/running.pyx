@@ -9,6 +9,7 @@ from dispatch._C.dtypes cimport ST_NONE
 from dispatch._C.structured cimport CAST_ANY, CAST_EXACT, OVERLAP_ANY, Spec
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.meta cimport rules
+from dispatch.kernels.meta.elementwise.pointwise cimport CAST_SAME
 
 
 cdef int fill(Spec* s, Tensor self, int64_t dim, int code, int cast) except -1:
@@ -27,4 +28,4 @@ cdef int cumsum(Spec* s, Tensor self, int64_t dim, int dtype) except -1:
 
 
 cdef int logcumsumexp(Spec* s, Tensor self, int64_t dim) except -1:
-    return fill(s, self, dim, self.c_dtype, CAST_EXACT)
+    return fill(s, self, dim, self.c_dtype, CAST_SAME if rules.is_eager(self) else CAST_EXACT)

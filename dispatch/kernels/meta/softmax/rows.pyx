@@ -33,7 +33,7 @@ cdef int softmax(Spec* s, Tensor self, int64_t dim, bint half_to_float) except -
         raise_half(self)
     if rules.is_eager(self):
         s.handed[0] = rules.wrap_dim(dim, self.c_ndim, True)
-    s.cast = CAST_SAFE
+    s.cast = CAST_EXACT if rules.is_eager(self) else CAST_SAFE
     return fill(s, self, half_to_float)
 
 
