@@ -71,7 +71,7 @@ _NUMEL = "numel_"  # numel_self: how many elements a tensor argument has
 _OUTPUT_KINDS = frozenset({"bool", "real"})
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _COMPUTE = re.compile(r"(?:(common|float)\(([\w\s,]+)\)|(\w+))")
-_FORBIDDEN = re.compile(r'[;{}"\'#\\@$`]|//|/\*|(?<![=!<>])=(?!=)|\+\+|--')
+_FORBIDDEN = re.compile(r'[;{}"\'#\\@$`]|[^\t\n\r -~]|//|/\*|<:|<%|\?\?|(?<![=!<>])=(?!=)|\+\+|--')
 _WORDS_OF_C = frozenset(
     """T PART INFINITY NAN true false sizeof bool float double int int8_t int16_t int32_t int64_t
     uint8_t uint16_t uint32_t uint64_t IS_REAL IS_COMPLEX IS_INTEGER IS_SIGNED IS_BOOL""".split()  # noqa: SIM905

@@ -194,6 +194,7 @@ cdef Expr remainder(Table t, int op, Expr a, Expr b):
 cdef Expr extreme(Table t, int op, list args):
     cdef Expr e, number = None
     cdef list found = []
+    cdef set seen = set()
     cdef bint floats = False
     cdef int dual = OP_MIN
     if op == OP_MIN:
@@ -204,7 +205,8 @@ cdef Expr extreme(Table t, int op, list args):
             if (<Expr>x).op == OP_NUMBER:
                 if number is None or ((<Expr>x).value > number.value) == (op == OP_MAX):
                     number = x
-            elif x not in found:
+            elif x not in seen:
+                seen.add(x)
                 found.append(x)
     for e in args:
         if e.kind == K_BOOL and not floats:

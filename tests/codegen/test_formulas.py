@@ -35,6 +35,8 @@ def _read(folder: Path, *lines: str) -> Formula:
         (("floating: self = 1",), 5, "expected an expression of C, got '='"),
         (("floating: self; other",), 5, "expected an expression of C, got ';'"),
         (("floating: (self",), 5, "expected an expression of C"),
+        (('floating: "self\\u202e + other"',), 5, "expected an expression of C, got '.u202e'"),
+        (("floating: self<:0:>",), 5, "expected an expression of C, got '<:'"),
         (("integral: self", "floats: self"), 6, "expected one of .*floating.*; got 'floats'"),
         (("floating: self", "float32: self"), 6, "float32 has a formula already"),
         (("compute: float(self)",), 5, "expected an expression under a dtype"),

@@ -210,6 +210,17 @@ def test_an_extreme_is_one_of_its_arguments() -> None:
     assert not env.guards
 
 
+def test_a_maximum_of_thousands_is_one_of_them() -> None:
+    """Whether an argument is there already is looked up, not searched."""
+    env = ShapeEnv()
+    a, b = size(env, 7, "a"), size(env, 5, "b")
+    largest = a
+    for i in range(3000):
+        largest = sym_max(largest, b + i)
+    assert sym_max(largest, b + 1).node.expr is largest.node.expr
+    assert largest.node.expr.evaluate({str(a): 7, str(b): 5}) == 3004
+
+
 def test_of_two_multiples_of_what_is_negative_the_smaller_factor_is_the_larger() -> None:
     x = sym_min(ShapeEnv().create_unbacked_symint(), -1)
     assert str(sym_max(2 * x, 3 * x)) == str(2 * x)
