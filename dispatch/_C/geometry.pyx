@@ -245,6 +245,8 @@ cdef bint asked_dense(int ndim, const int64_t* sizes, const int64_t* strides, in
 
 
 cdef int wrapped_index(object dim, int64_t n) except -1:
+    if isinstance(dim, (bool, float)):
+        raise TypeError(f"argument 'dim' must be int, not {type(dim).__name__}")
     cdef int64_t d = dim
     if n == 0:
         raise IndexError(f"Dimension specified as {d} but tensor has no dimensions")

@@ -30,7 +30,7 @@ def _constant(value: Any) -> property:
 
 
 def _answer(name: str, value: Callable[[Tensor], Any]) -> Callable[..., Any]:
-    def answer(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+    def answer(self: Tensor) -> Any:
         return value(self)
 
     answer.__name__ = answer.__qualname__ = name

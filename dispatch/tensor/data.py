@@ -279,6 +279,9 @@ def tensor_for_index(data: Any) -> Tensor:
 
 def _finished(made: Tensor, device: Any, requires_grad: bool) -> Tensor:
     """Show a new tensor to the modes, move it, mark it."""
+    if requires_grad is not True and requires_grad is not False:
+        kind = type(requires_grad).__name__
+        raise TypeError(f"tensor: argument 'requires_grad' must be bool, not {kind}")
     if device is None and not requires_grad:
         return _aten.lift_fresh.default(made)
     if device is not None and device.type == "meta":

@@ -81,6 +81,13 @@ def asks(function: F) -> F:
     return asking  # type: ignore[return-value]
 
 
+def _check_flags(name: str, **flags: Any) -> None:
+    for flag, value in flags.items():
+        if not isinstance(value, bool):
+            kind = type(value).__name__
+            raise TypeError(f"{name}: argument '{flag}' must be bool, not {kind}")
+
+
 def _given(tensors: Sequence[Any]) -> list[Tensor]:
     """Tensors one by one, or as one list."""
     if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
@@ -172,6 +179,8 @@ def unique(
     dim: int | None = None,
 ) -> Any:
     """Distinct elements, or slices along `dim` (torch.unique)."""
+    flags = {"return_inverse": return_inverse, "return_counts": return_counts}
+    _check_flags("unique", sorted=sorted, **flags)
     if dim is None:
         found = _aten._unique2(input, sorted, return_inverse, return_counts)
     else:
@@ -188,6 +197,8 @@ def unique_consecutive(
     dim: int | None = None,
 ) -> Any:
     """Elements that differ from the one before (torch.unique_consecutive)."""
+    flags = {"return_inverse": return_inverse, "return_counts": return_counts}
+    _check_flags("unique_consecutive", **flags)
     values, inverse, counts = _aten.unique_consecutive(input, return_inverse, return_counts, dim)
     return _asked(values, inverse if return_inverse else None, counts if return_counts else None)
 
@@ -347,6 +358,7 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) 
 
     Raises: TypeError for an `out` of another length; without `get_infos` the operator's error.
     """
+    _check_flags("lu", pivot=pivot, get_infos=get_infos)
     advise_once("lu", "deprecated, call linalg.lu_factor or linalg.lu_factor_ex")
     found = tuple(_aten._lu_with_info(A, pivot, not get_infos))[: 2 + get_infos]
     if out is None:

@@ -104,3 +104,18 @@ def test_older_constructors_move_nothing(make):
     with pytest.raises(RuntimeError, match="without a device, call as_tensor"):
         make(dispatch.ones(2), device="cpu")
     assert make(2, device="cpu").shape == (2,)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: x.nelement(0), lambda x: x.ndimension(0), lambda x: x.size(True),
+        lambda x: x.stride(1.0), lambda x: x.unique(1), lambda x: x.unique(return_counts=None),
+        lambda x: x.unique_consecutive(0), lambda x: x.lu(1), lambda x: x.lu(get_infos=0),
+        lambda x: x.new_tensor(1, requires_grad=1),
+        lambda x: dispatch.tensor(1.0, requires_grad=None),
+    ],
+)  # fmt: skip
+def test_what_is_of_another_kind_than_an_argument_is_refused(call) -> None:
+    with pytest.raises(TypeError):
+        call(dispatch.ones(2, 2))
