@@ -98,7 +98,7 @@ def diagflat(self: Tensor, offset: int = 0) -> Tensor:
 def diag_embed(self: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """The last dimension as diagonals of two new ones."""
     n = self.ndim + 1
-    first, second = (rules.wrap_dim(d, n) for d in (dim1, dim2))
+    first, second = rules.wrap_dim(dim1, n), rules.wrap_dim(dim2, n)
     if first == second:
         raise _error(f"dim1 and dim2 must differ, got {dim1} and {dim2}")
     if self.ndim == 0:
