@@ -664,8 +664,8 @@ cdef void run_split(Walk* w, int parts) noexcept nogil:
     if parts < 2:
         run_walk(w)
         return
-    parts *= PARTS_OF_A_THREAD
     s.walk, s.dim = w, dim_to_cut(w.sizes, w.ndim, parts)
+    parts *= PARTS_OF_A_THREAD
     s.length = (w.sizes[s.dim] + parts - 1) // parts
     if s.dim == w.ndim - 1:
         s.length = (s.length + 63) // 64 * 64            # two threads do not write to one cache line
