@@ -16,6 +16,7 @@ from dispatch.kernels.cpu.copy.strided cimport (
 )
 from dispatch.kernels.cpu.dense cimport LONG_RUN
 from dispatch.kernels.cpu.runs cimport run_spans
+from dispatch.kernels.cpu.threads cimport dim_to_cut, threads_for
 
 __all__ = [
     "constant_pad_nd",
@@ -160,17 +161,13 @@ cdef void take_part(void* context, int64_t part, int64_t first, int64_t end) noe
         dispatch_pad_copy(&p, big, small, w.size, w.run)
 
 
-cdef int64_t cut(Walk* w) noexcept:
-    """Choose the dimension that is cut, the longest but of elements. Sums meet where positions do: theirs is of the batch."""
+cdef int64_t cut(Walk* w, int64_t nbytes) noexcept:
+    """Choose the dimension that is cut, none of elements. Sums meet where positions do: theirs is of the batch."""
     cdef int64_t sizes[4]
-    cdef int d
     sizes[0], sizes[1], sizes[2], sizes[3] = w.p.batch[0], w.p.batch[1], w.p.padded[0], w.p.padded[1]
     if w.p.big_batch[1] < w.p.big[2]:
         sizes[1] = 1                         # channels that lie innermost
-    w.dim = 0
-    for d in range(1, 2 if w.add != NULL else 4):
-        if sizes[d] > sizes[w.dim]:
-            w.dim = d
+    w.dim = dim_to_cut(sizes, 2 if w.add != NULL else 4, threads_for(nbytes))
     return sizes[w.dim]
 
 
@@ -184,7 +181,7 @@ cdef int walk(Tensor big, Tensor small, padding, bint mirrored, dispatch_pad_add
     table = new_table(big, <int>len(padding) // 2)
     try:
         set_padding(&w.p, table, big, small, padding, mirrored)
-        n = cut(&w)
+        n = cut(&w, 2 * big.c_numel * w.size)
         run_spans(take_part, &w, n, LONG_RUN, 2 * big.c_numel * w.size, (big, small))
     finally:
         free(table)
