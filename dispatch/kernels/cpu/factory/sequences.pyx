@@ -14,6 +14,7 @@ from dispatch._C.geometry cimport TF_CONTIGUOUS
 from dispatch._C.tensor cimport Tensor, data_of, new_empty, new_view
 from dispatch.kernels.cpu.copy.copies cimport copy_array, copy_values, fill_values
 from dispatch.kernels.cpu.driver cimport check_fits
+from dispatch.kernels.cpu.threads cimport in_spans, parts_for
 
 from dispatch._C.dtypes import _numpy_dtype
 from dispatch._C.structured import check_written
@@ -99,15 +100,32 @@ cdef Tensor real_steps(object start, object end, int64_t steps, int code, Tensor
     return row
 
 
+cdef enum:
+    POWER_WORK = 64              # a power takes as long as copying so many bytes
+
+cdef struct Powers:
+    double base
+    const void* exponents
+    bint single
+    double* to
+
+
+cdef void power_span(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef Powers* p = <Powers*>context
+    cdef int64_t i
+    for i in range(first, end):
+        p.to[i] = pow(p.base, <double>(<const float*>p.exponents)[i] if p.single else (<const double*>p.exponents)[i])
+
+
 cdef Tensor powers_of(double base, Tensor exponents):
     """In float64."""
     cdef Tensor made = new_empty(ST_float64, DEV_CPU, -1, 1, exponents.c_sizes, NULL)
-    cdef double* to = <double*>data_of(made, 8)
-    cdef bint single = exponents.c_dtype == ST_float32
-    cdef void* from_ = data_of(exponents, 4 if single else 8)
-    cdef int64_t i
-    for i in range(exponents.c_numel):
-        to[i] = pow(base, <double>(<float*>from_)[i] if single else (<double*>from_)[i])
+    cdef int64_t n = exponents.c_numel
+    cdef Powers p
+    p.base, p.to, p.single = base, <double*>data_of(made, 8), exponents.c_dtype == ST_float32
+    p.exponents = data_of(exponents, 4 if p.single else 8)
+    with nogil:
+        in_spans(power_span, &p, n, parts_for(n, POWER_WORK * n))
     return made
 
 

@@ -91,6 +91,10 @@ CALLS = {
         dispatch.searchsorted(x, x, sorter=x.argsort(1), right=True),
         dispatch.bucketize(x, dispatch.arange(-3.0, 3.0)),
     ],
+    "logspace": lambda x: [
+        dispatch.logspace(-2, 2, 50000, dtype=getattr(dispatch, name))
+        for name in ("float32", "float64", "float16", "int32")
+    ],
     "mode": lambda x: dispatch.mode((x * 3).to(dispatch.int64), 1),
     "layer_norm": lambda x: ATEN.native_layer_norm(x, [WIDTH], x[0], x[1], 1e-5),
     "layer_norm_backward, the input's": lambda x: ATEN.native_layer_norm_backward(
