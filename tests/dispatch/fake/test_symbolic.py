@@ -145,6 +145,15 @@ def test_a_call_that_is_given_symbols_and_no_tensor_is_cached(mode):
             assert mode.cache_info().hits == hits
 
 
+def test_a_symbol_of_one_is_broadcast():
+    mode = FakeTensorMode(shape_env=ShapeEnv(specialize_zero_one=False))
+    one = mode.from_tensor(dispatch.ones(1), static_shapes=False)
+    assert isinstance(one.shape[0], SymInt)
+    with mode:
+        many = dispatch.ones(5)
+        assert (many + one).shape == (one + many).shape == (5,)
+
+
 def test_cross_check_of_symbolic_hits_agrees(mode):
     x = dynamic(mode, 3, 4)
     mode.cache_crosscheck_enabled = True

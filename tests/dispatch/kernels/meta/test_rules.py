@@ -217,6 +217,12 @@ def test_reduced_sizes_agree_with_numpy(data: st.DataObject, sizes: list[int], k
     assert rules.reduced_sizes(sizes, dims, keep) == expected
 
 
+def test_a_number_without_dimensions_has_one_to_reduce() -> None:
+    assert rules.reduced_sizes((), (0,)) == rules.reduced_sizes((), (-1,), True) == ()
+    with pytest.raises(IndexError):
+        rules.reduced_sizes((), (1,))
+
+
 @pytest.mark.parametrize(
     "sizes, expected", [((), 1), ((2, 0), 0), ((2, 3), 6), ((0, 1 << 40, 1 << 40), 0)]
 )

@@ -405,3 +405,28 @@ def test_detach_in_place_below_autograd_cuts_off_too() -> None:
     with dispatch._C._AutoDispatchBelowAutograd():
         assert aten.detach_(x) is x
     assert not x.requires_grad and x.grad_fn is None
+
+
+# sizes, strides, the sizes of the view, its strides: those of PyTorch's fake tensors, which merge
+# and split from the left and look past dimensions of size 1
+FAKE_VIEWS = [
+    ((2, 1, 3), (3, 7, 1), (6,), (1,)),
+    ((2, 1, 1, 3), (3, 7, 9, 1), (6,), (1,)),
+    ((2, 1, 3, 2), (6, 5, 2, 1), (12,), (1,)),
+    ((1, 2, 3), (77, 3, 1), (6,), (1,)),
+    ((2, 3, 1), (3, 1, 99), (6,), (1,)),
+    ((2, 3, 1), (3, 1, 99), (6, 1), (1, 99)),
+    ((2, 3, 1, 2), (6, 2, 99, 1), (3, 4), (4, 1)),
+    ((4, 1, 3), (3, 50, 1), (2, 6), (6, 1)),
+    ((4, 1, 3), (30, 7, 1), (4, 3), (30, 1)),
+    ((2, 1, 3), (3, 7, 1), (3, 1, 2), (2, 2, 1)),
+]
+
+
+@pytest.mark.parametrize("sizes, strides, asked, want", FAKE_VIEWS)
+def test_fake_views_have_their_own_strides(sizes: Any, strides: Any, asked: Any, want: Any) -> None:
+    with dispatch.FakeTensorMode():
+        x = dispatch.empty_strided(sizes, strides)
+        assert x.view(asked).stride() == want
+        with pytest.raises(ValueError, match="without a copy"):
+            dispatch.empty_strided((2, 3), (4, 1)).view(6)

@@ -96,6 +96,7 @@ def test_index_put_takes_a_mask_without_knowing_its_count() -> None:
     [
         ([index_of(2)], meta((3, 4)), RuntimeError),
         ([index_of(2)], meta((2, 4), dtype="float64"), RuntimeError),
+        ([index_of(2)], meta((1,), dtype="float64"), RuntimeError),
         ([index_of(2, dtype="float32")], meta((4,)), IndexError),
         ([index_of(4, dtype="bool")], meta((4,)), IndexError),
         ([index_of(2)] * 3, meta((2,)), IndexError),
