@@ -103,8 +103,7 @@ cdef class dtype(Singleton):
     def is_signed(self):
         """Whether it has negative values. RuntimeError for quantized and bits types."""
         if is_in(DTYPES_KIND_quantized | DTYPES_KIND_bits, self.code):
-            raise RuntimeError("dtype.is_signed: not defined for quantized and bits types, "
-                               f"got {self!r}")
+            raise RuntimeError(f"dtype.is_signed: not supported for quantized types and bits, got {self!r}")
         return not is_in(DTYPES_KIND_bool | DTYPES_KIND_unsigned | DTYPES_NEVER_NEGATIVE, self.code)
 
     @property

@@ -60,7 +60,7 @@ cdef class Generator:
             raise RuntimeError(f"manual_seed: expected an int, got {type(seed).__name__}")
         number = seed.__index__()
         if not -(1 << 63) <= number < 1 << 64:
-            raise ValueError(f"manual_seed: seed {number} does not fit in 64 bits")
+            raise ValueError(f"manual_seed: Overflow when unpacking long long: seed {number}")
         cdef uint64_t start = number & 0xFFFFFFFFFFFFFFFF
         mersenne_seed(borrow(self), start)
         give_back(self)

@@ -32,7 +32,7 @@ cdef object size_of(object n):
     """A size: an int, or a symbol that stands for one. TypeError for what is neither."""
     if isinstance(n, float) or not hasattr(n, "__index__"):
         raise TypeError(f"Size: expected integers, got {type(n).__name__}")
-    return int(n) if isinstance(n, number_types) else n
+    return n.__index__() if isinstance(n, number_types) else n
 
 
 class Size(tuple):

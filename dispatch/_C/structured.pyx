@@ -628,7 +628,7 @@ def check_written(Tensor out not None, *read):
 def advise_shared(Tensor out not None, name):
     """`out` is written in part, and shows what is written in other places too: an expanded one."""
     if overlaps_itself(out):
-        advise(f"{name}: the elements of an expanded tensor share memory, clone() it first")
+        advise(f"{name} on expanded tensors is deprecated: their elements share memory, clone() it first")
 
 
 def check_placed(Tensor like not None, *outs):

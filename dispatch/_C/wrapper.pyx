@@ -175,7 +175,8 @@ cdef uint32_t policy_flags(object policy, bint device, bint layout) except? 0xFF
 
 cdef type tensor_class(object cls, str who):
     if not isinstance(cls, type) or not issubclass(cls, Tensor):
-        raise TypeError(f"{who}: cls must be a subclass of Tensor, got {cls!r}")
+        raise TypeError(f"{who}: Creating a Tensor subclass from a class that does not inherit from Tensor: cls must be "
+                        f"a subclass, got {cls!r}")
     return <type>cls            # of a metaclass of its own, it may be
 
 

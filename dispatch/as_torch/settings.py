@@ -80,6 +80,11 @@ def show() -> str:
     return f"PyTorch {__version__}, for which the package `dispatch` stands\n"
 
 
+def _cxx_flags() -> str:
+    """What the compiler was told is not kept: `torch.__config__._cxx_flags()`."""
+    return ""
+
+
 def parallel_info() -> str:
     """How many threads operators use: `torch.__config__.parallel_info()`."""
     return f"threads of an operator: {dispatch.get_num_threads()}\n"

@@ -27,6 +27,7 @@ class _LegacyStorage(TypedStorage, metaclass=_LegacyStorageMeta):
     def __new__(cls, *args: Any, wrap_storage: Any = None, **kwargs: Any) -> Any:
         if cls is _LegacyStorage:
             raise RuntimeError("Only child classes of _LegacyStorage can be instantiated")
+        kwargs.pop("_internal", None)
         for name in kwargs:
             if name in ("dtype", "device"):
                 raise RuntimeError(f"{cls.__name__}: Keyword argument {name!r} cannot be specified")
@@ -37,6 +38,11 @@ class _LegacyStorage(TypedStorage, metaclass=_LegacyStorageMeta):
     def from_buffer(cls, *args: Any, dtype: Any = None, **kwargs: Any) -> TypedStorage:
         """As `UntypedStorage.from_buffer`, of the dtype of the class."""
         return TypedStorage.from_buffer(*args, dtype=cls.dtype, **kwargs)
+
+    @classmethod
+    def from_file(cls, filename: str, shared: bool = False, size: int = 0) -> TypedStorage:  # type: ignore[override]
+        """As `TypedStorage.from_file`, of the dtype of the class."""
+        return TypedStorage.from_file(filename, shared, size, dtype=cls.dtype)
 
 
 def _storage(name: str, dtype: dispatch.dtype) -> Any:

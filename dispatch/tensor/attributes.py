@@ -14,6 +14,7 @@ from dispatch._C.dtypes import device as _device_of
 from dispatch._C.size import Size
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
+from dispatch.tensor.data import is_any_storage, over_storage
 from dispatch.tensor.frequent import gradient, transposed
 
 __all__ = ["ATTRIBUTES"]
@@ -47,8 +48,10 @@ def _is_same_size(self: Tensor, other: Tensor) -> bool:
     return self.shape == other.shape
 
 
-def _new(self: Tensor, *args: Any, device: Any = None) -> Tensor:
+def _new(self: Tensor, *args: Any, size: Any = None, device: Any = None) -> Tensor:
     """`Tensor(...)` of this tensor's dtype and device."""
+    if size is not None:
+        args = *args, Size(size)
     if device is not None and len(args) == 1 and isinstance(args[0], Tensor):
         raise RuntimeError("new: a tensor comes without a device, call as_tensor")
     if device is not None and _device_of(device).type != self.device.type:
@@ -58,12 +61,23 @@ def _new(self: Tensor, *args: Any, device: Any = None) -> Tensor:
     if len(args) == 1 and not isinstance(args[0], int):
         if isinstance(args[0], (float, complex)):
             raise TypeError(f"new: expected sizes or a sequence, got {args[0]!r}")
+        if is_any_storage(args[0]):
+            return over_storage(args[0], self.dtype)
         if isinstance(args[0], Tensor):
             if args[0].dtype is not self.dtype:
                 raise TypeError(f"new: expected {self.dtype}, got a tensor of {args[0].dtype}")
             return _aten.alias.default(args[0])
         return self.new_tensor(args[0])
     return self.new_empty(list(args) or [0])
+
+
+def _hooks(self: Tensor) -> Any:
+    """What a program keeps there: nobody calls hooks."""
+    return vars(self).get("_backward_hooks")
+
+
+def _set_hooks(self: Tensor, value: Any) -> None:
+    vars(self)["_backward_hooks"] = value
 
 
 def _adjoint_method(self: Tensor) -> Tensor:
@@ -177,11 +191,13 @@ ATTRIBUTES: dict[str, Any] = {
     "mT": property(_matrix_transposed), "imag": property(_get_imag, _set_imag),
     "real": property(_get_real, _set_real),
     "grad": property(gradient, _set_gradient, _forget_gradient),
-    "_backward_hooks": _constant(None), "_cdata": property(id), "_grad": property(lambda t: t.grad),
+    "_backward_hooks": property(_hooks, _set_hooks), "_cdata": property(id),
+    "_grad": property(lambda t: t.grad),
     "_grad_fn": property(lambda t: t.grad_fn),
     "_has_symbolic_sizes_strides": property(_has_symbolic),
     "_post_accumulate_grad_hooks": _constant(None), "adjoint": _adjoint_method,
     "dense_dim": _answer("dense_dim", Tensor.dim), "dim_order": _dim_order,
+    "_fix_weakref": _answer("_fix_weakref", lambda self: None),
     "is_distributed": _answer("is_distributed", lambda self: False), "is_ipu": _is_on("ipu"),
     "is_maia": _is_on("maia"), "is_mkldnn": _constant(False), "is_mps": _is_on("mps"),
     "is_mtia": _is_on("mtia"), "is_nested": _constant(False), "is_quantized": _constant(False),

@@ -29,8 +29,8 @@ from dispatch._C.wrapper import has_handler
 from dispatch._ops import ops
 from dispatch.tensor.later import later
 
-__all__ = ["as_tensor", "asarray", "construct", "new_tensor", "over_storage", "shared_with_numpy",
-           "tensor"]  # fmt: skip
+__all__ = ["as_tensor", "asarray", "construct", "is_any_storage", "new_tensor", "over_storage",
+           "shared_with_numpy", "tensor"]  # fmt: skip
 
 _aten = ops.aten
 _from_dlpack = later("_C.dlpack.from_dlpack")
@@ -342,6 +342,8 @@ def tensor(
     if isinstance(data, Tensor):
         _advise_copy("tensor")
         return _copied(data, dtype, device, requires_grad)
+    if is_any_storage(data):
+        return _finished(over_storage(data, dtype), device, requires_grad)
     if isinstance(data, np.ndarray) and _len_torch_dispatch_stack():
         return _shown_array(data, dtype, device, requires_grad)
     if _is_lent(data):
@@ -509,14 +511,27 @@ def _empty(sizes: Sequence[int], dtype: dtypes.dtype) -> Tensor:
     return _aten.empty.memory_format(list(sizes), dtype=dtype, layout=strided, device=cpu)
 
 
-def over_storage(storage: Storage, dtype: dtypes.dtype) -> Tensor:
-    """All elements of a storage: the tensor shares it."""
-    blank, n = _empty((0,), dtype), storage.nbytes() // dtype.itemsize
-    return _aten.set_.source_Storage_storage_offset(blank, storage, 0, [n], [1])
+def is_any_storage(data: Any) -> bool:
+    """Whether it is a storage, of bytes or of a dtype."""
+    return isinstance(data, Storage) or hasattr(data, "_untyped_storage")
+
+
+def over_storage(storage: Any, dtype: dtypes.dtype | None) -> Tensor:
+    """All elements of a storage: the tensor shares it. Without a dtype, bytes are int64's.
+
+    Raises: RuntimeError for a storage of another dtype than `dtype`.
+    """
+    own = None if isinstance(storage, Storage) else storage.dtype
+    if own is not None and dtype not in (None, own):
+        raise RuntimeError(f"Expected a Storage of type {dtype} or an UntypedStorage, got {own}")
+    untyped = storage if isinstance(storage, Storage) else storage._untyped_storage
+    kind = dtype or own or dtypes.int64
+    blank, n = _empty((0,), kind), untyped.nbytes() // kind.itemsize
+    return _aten.set_.source_Storage_storage_offset(blank, untyped, 0, [n], [1])
 
 
 def _constructed(data: Any) -> Tensor:
-    if isinstance(data, Storage):
+    if is_any_storage(data):
         return over_storage(data, get_default_dtype())
     if isinstance(data, Tensor):
         return _aten.alias.default(data)

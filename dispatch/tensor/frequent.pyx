@@ -208,7 +208,7 @@ def type_of(Tensor self not None, dtype=None, non_blocking=False, *, memory_form
     if dtype is None:
         place = "" if self.device.type == "cpu" else self.device.type + "."
         return full_name(place + type_names[self.dtype])
-    if isinstance(dtype, type) and dtype.__module__ == package_name():      # `FloatTensor`
+    if isinstance(dtype, type) and (dtype is Tensor or dtype.__module__ == package_name()):      # `FloatTensor`
         dtype = full_name(dtype.__name__)
     if isinstance(dtype, str):
         return TO_DEVICE(self, *type_named(dtype), non_blocking, memory_format=memory_format)
@@ -221,6 +221,8 @@ cdef tuple type_named(str text):
     """`dispatch.cuda.FloatTensor` (`torch.` too) as a device and a dtype."""
     cdef list parts = text.split(".")
     name = parts[len(parts) - 1]
+    if name == "Tensor":                                    # of the default dtype
+        name = type_names[dtypes.get_default_dtype()]
     if not (name in TENSOR_TYPES and 2 <= len(parts) <= 3) or parts[0] not in ("dispatch", "torch"):
         raise ValueError(f"type: invalid type: '{text}'")
     place = parts[1] if len(parts) == 3 else "cpu"

@@ -25,7 +25,7 @@ from dispatch._C.torch_function import (
     _watch_function,
 )
 from dispatch._ops import ops
-from dispatch.tensor.data import _empty, over_storage, tensor
+from dispatch.tensor.data import _empty, is_any_storage, over_storage, tensor
 from dispatch.tensor.methods import nonzero as _nonzero
 from dispatch.tensor.typed_storage import TypedStorage
 
@@ -312,11 +312,15 @@ def _typed(name: str, dtype: str) -> type:
         def __instancecheck__(cls, obj: Any) -> bool:
             return isinstance(obj, Tensor) and obj.type() == full_name(name)
 
+        def __init__(cls, called: str, bases: tuple[type, ...], own: dict[str, Any]) -> None:
+            if bases:
+                raise TypeError(f"type '{full_name(name)}' is not an acceptable base type")
+
     def new(cls: type, *args: Any, size: Any = None, device: Any = "cpu") -> Tensor:
         args = args if size is None else (*args, Size(size))
         if device is not None and dtypes.device(device).type != "cpu":
             raise RuntimeError(f"{name}: makes tensors on cpu, not on {device}")
-        if len(args) == 1 and isinstance(args[0], Storage):
+        if len(args) == 1 and is_any_storage(args[0]):
             return over_storage(args[0], kind)
         if len(args) == 1 and isinstance(args[0], Tensor):
             if args[0].dtype is not kind:

@@ -16,13 +16,13 @@ __all__ = ["METHODS"]
 
 def _apply(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
     """Replace every element by what `callable` makes of it (torch.Tensor.apply_)."""
-    _check_writable(self)
+    _check_writable("apply_", self)
     return _write(self, (callable(x) for x in self.reshape(-1).tolist()))
 
 
 def _map(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
     """Replace every element by `callable` of it and of `tensor`'s (torch.Tensor.map_)."""
-    _check_writable(self)
+    _check_writable("map_", self, tensor)
     others = tensor.expand(self.shape).reshape(-1).tolist()
     pairs = zip(self.reshape(-1).tolist(), others, strict=True)
     return _write(self, (callable(*pair) for pair in pairs))
@@ -30,20 +30,26 @@ def _map(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> T
 
 def _map2(self: Tensor, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Tensor:
     """The same with two other tensors (torch.Tensor.map2_)."""
-    _check_writable(self)
+    _check_writable("map2_", self, x, y)
     columns = [t.expand(self.shape).reshape(-1).tolist() for t in (self, x, y)]
     return _write(self, (callable(*row) for row in zip(*columns, strict=True)))
 
 
-def _check_writable(self: Tensor) -> None:
-    if self.requires_grad:
-        raise RuntimeError("a tensor that requires grad is not changed element by element")
+def _check_writable(who: str, self: Tensor, *others: Tensor) -> None:
+    if any(t.requires_grad for t in (self, *others)):
+        raise RuntimeError(f"{who}: elements of what requires grad are not read or written alone")
     if self.device.type != "cpu":
         raise TypeError(f"elements are read and written on cpu, not on {self.device}")
+    for t in others:
+        if t.dtype is not self.dtype:
+            raise TypeError(f"{who}: expected {self.dtype} for each tensor, got {t.dtype}")
 
 
 def _write(self: Tensor, values: Any) -> Tensor:
     made = list(values)
+    for value in made:
+        if not any(hasattr(value, name) for name in ("__index__", "__float__", "__complex__")):
+            raise TypeError(f"expected a number of the callable, got {type(value).__name__}")
     if made:
         self.data.copy_(self.new_tensor(made).reshape(self.shape))  # the version stays
     return self

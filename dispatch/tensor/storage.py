@@ -26,7 +26,8 @@ def _bytes(self: Storage, doing: str = "access the data") -> Tensor:
     self._check_not_of_wrapper(doing)
     n = self.nbytes()
     if self.device.type != "cpu":
-        raise NotImplementedError(f"storage: its bytes are on {self.device}, not here")
+        what = "Not available" if doing == "access the data" else "Cannot copy out"
+        raise NotImplementedError(f"storage: {what} on {self.device}, whose bytes are not here")
     return _new_strided(self, dtypes.uint8, [n], [1], 0)
 
 
@@ -142,6 +143,13 @@ def _cast(dtype: dtypes.dtype) -> Any:
     return cast
 
 
+def _refused_sharing(self: Storage) -> None:
+    """RuntimeError: memory is not shared between processes, on no device."""
+    raise RuntimeError(
+        f"storage: sharing is only available on CPU, and not here; this one is on {self.device}"
+    )
+
+
 def _never(self: Storage, *args: Any) -> bool:
     """False: this kind of memory is not here."""
     return False
@@ -171,6 +179,8 @@ _METHODS: dict[str, Any] = {
     "clone": _clone, "copy_": _copy, "element_size": _element_size, "fill_": _fill,
     "is_pinned": _never, "is_shared": _never, "tolist": _tolist, "untyped": lambda self: self,
     "_write_file": _write_file, "byteswap": _byteswap, "cpu": _cpu, "get_device": _nowhere,
+    "_share_fd_cpu_": _refused_sharing, "_share_filename_cpu_": _refused_sharing,
+    "share_memory_": _refused_sharing,
     "new": lambda self: _new_storage(0, str(self.device)), "to": _to, "type": _type,
 }  # fmt: skip
 CASTS: dict[str, dtypes.dtype] = {
@@ -217,7 +227,8 @@ class UntypedStorage(metaclass=_Maker):
             if not isinstance(value, int):
                 kind = type(value).__name__
                 raise RuntimeError(f"UntypedStorage: expected a sequence of ints, got a {kind}")
-            _set(made, i, value)
+            if made.device.type != "meta":
+                _set(made, i, value)
         return made
 
     @staticmethod

@@ -6,6 +6,7 @@ bytes, which its methods ask, through a tensor over them where elements are mean
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -15,14 +16,25 @@ from dispatch._C.arrays import _new_strided
 from dispatch._C.naming import full_name
 from dispatch._C.storage import Storage, _new_storage
 from dispatch._C.tensor import Tensor
+from dispatch._ops import ops
 from dispatch.tensor.storage import CASTS, UntypedStorage
 
 __all__ = ["TypedStorage", "storage_of", "storage_type_of", "typed_storage_of"]
 
-_OLD_NAMES = {
+_NAMES = {
     dtype: "".join(part.capitalize() for part in name.split("_")) + "Storage"
     for name, dtype in CASTS.items()
 } | {dtypes.bfloat16: "BFloat16Storage"}
+
+
+def _dtype_to_storage_type_map() -> dict[dtypes.dtype, str]:
+    """The name of the older class of storages for each dtype: `FloatStorage`."""
+    return dict(_NAMES)
+
+
+def _storage_type_to_dtype_map() -> dict[str, dtypes.dtype]:
+    """The same the other way round."""
+    return {name: dtype for dtype, name in _NAMES.items()}
 
 
 def _refused(what: str, error: type[Exception] = RuntimeError) -> Exception:
@@ -50,8 +62,9 @@ class TypedStorage:
     """
 
     def __init__(
-        self, *args: Any, wrap_storage: Any = None, dtype: Any = None, device: Any = None
-    ) -> None:
+        self, *args: Any, wrap_storage: Any = None, dtype: Any = None, device: Any = None,
+        _internal: bool = False,
+    ) -> None:  # fmt: skip
         if wrap_storage is None:
             if dtype is not None and not isinstance(dtype, dtypes.dtype):
                 raise RuntimeError(f"TypedStorage: expected a dtype, got {type(dtype)}")
@@ -80,7 +93,7 @@ class TypedStorage:
             raise _refused(f"Argument type not recognized: {type(content)}", TypeError)
         length = content if isinstance(content, int) else len(content)
         made = _new_storage(length * self.dtype.itemsize, str(device))
-        if not isinstance(content, int):
+        if not isinstance(content, int) and made.device.type != "meta":
             values = _new_strided(made, self.dtype, [length], [1], 0)
             for i, value in enumerate(content):
                 values[i] = value
@@ -115,9 +128,12 @@ class TypedStorage:
         return index
 
     def __getitem__(self, index: Any) -> Any:
+        self._check_there()
+        return self._elements()[self._at(index)].item()
+
+    def _check_there(self) -> None:
         if self.device.type == "meta":
             raise NotImplementedError("TypedStorage: Not available for 'meta' device type")
-        return self._elements()[self._at(index)].item()
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self._elements()[index if isinstance(index, slice) else self._at(index)] = value
@@ -132,14 +148,18 @@ class TypedStorage:
         name = full_name("storage.TypedStorage")
         return f"{lines}\n[{name}({kind}) of size {len(self)}]"
 
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.nbytes()
+
     def __copy__(self) -> TypedStorage:
         return self.clone()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> TypedStorage:
-        return memo.setdefault(id(self), self.clone())
+        return self._over(copy.deepcopy(self._untyped_storage, memo))
 
     def tolist(self) -> list[Any]:
         """The elements."""
+        self._check_there()
         found: list[Any] = self._elements().tolist()
         return found
 
@@ -180,12 +200,12 @@ class TypedStorage:
 
     def type(self) -> str:
         """The name of the old class of such storages, `torch.FloatStorage`; on meta of this one."""
-        old = _OLD_NAMES.get(self.dtype)
+        old = _NAMES.get(self.dtype)
         return full_name(old if old and self.device.type == "cpu" else "storage.TypedStorage")
 
     def pickle_storage_type(self) -> str | None:
         """What files call it: `FloatStorage`."""
-        return _OLD_NAMES.get(self.dtype)
+        return _NAMES.get(self.dtype)
 
     @classmethod
     def from_buffer(cls, *args: Any, dtype: Any = None, **kwargs: Any) -> TypedStorage:
@@ -194,10 +214,22 @@ class TypedStorage:
         untyped = UntypedStorage.from_buffer(*args, dtype=dtype, **kwargs)
         return TypedStorage(wrap_storage=untyped, dtype=dtype)
 
+    @classmethod
+    def from_file(
+        cls, filename: str, shared: bool = False, size: int = 0, *, dtype: Any = None
+    ) -> TypedStorage:
+        """Over the first `size` elements of a file, as `from_file` maps them."""
+        dtype = dtypes.get_default_dtype() if dtype is None else dtype
+        return typed_storage_of(ops.aten.from_file(filename, shared, size, dtype=dtype))
+
     def copy_(self, source: Any, non_blocking: bool = False) -> TypedStorage:
         """Take the elements of another storage of the same length, cast."""
+        source.cpu()  # refused on meta
         self._elements().copy_(source._elements())
         return self
+
+    def _write_file(self, *args: Any) -> None:
+        self._untyped_storage._write_file(*args)
 
     def fill_(self, value: Any) -> TypedStorage:
         """Set every element."""
@@ -227,10 +259,20 @@ def _asked(name: str) -> Callable[[TypedStorage], Any]:
 
 for _name, _dtype in CASTS.items():
     setattr(TypedStorage, _name, _cast(_name, _dtype))
-for _name in ("get_device", "is_pinned", "is_shared", "resizable"):
+_ASKED = (
+    "_share_fd_cpu_", "_share_filename_cpu_", "get_device", "is_pinned", "is_shared",
+    "resizable", "share_memory_",
+)  # fmt: skip
+for _name in _ASKED:
     setattr(TypedStorage, _name, _asked(_name))
-for _name in ("data_ptr", "element_size", "nbytes", "size"):
+_INTERNAL = (
+    "data_ptr", "element_size", "is_shared", "nbytes", "pickle_storage_type", "resize_",
+    "share_memory_", "size",
+)  # fmt: skip
+for _name in _INTERNAL:
     setattr(TypedStorage, "_" + _name, vars(TypedStorage)[_name])
+TypedStorage._deepcopy = TypedStorage.__deepcopy__  # type: ignore[attr-defined]
+TypedStorage._setitem = TypedStorage.__setitem__  # type: ignore[attr-defined]
 for _name in ("is_hpu", "is_sparse"):
     setattr(TypedStorage, _name, False)
 TypedStorage.filename = None  # type: ignore[attr-defined]

@@ -189,7 +189,9 @@ def _enter(cls: type, name: str, function: Any) -> None:
             kwargs["dtypes"] = kwargs.pop("dtype")
         if "devices" in names:
             return function(self, ["cpu"], **kwargs)
-        return function(self, *(["cpu"] if "device" in names else ()), **kwargs)
+        if "device" in names:
+            kwargs["device"] = "cpu"
+        return function(self, **kwargs)
 
     test.__dict__.update(function.__dict__)
     test.__name__, test.__doc__ = f"{name}_cpu", function.__doc__

@@ -31,9 +31,9 @@ __all__ = [
     "TEST_SCIPY", "TEST_WITH_ASAN", "TEST_WITH_CROSSREF", "TEST_WITH_ROCM", "TEST_WITH_SLOW",
     "TEST_WITH_TORCHDYNAMO", "TEST_WITH_TORCHINDUCTOR", "TEST_WITH_TSAN", "TEST_WITH_UBSAN",
     "TEST_XPU",
-    "BytesIOContext",
+    "AlwaysWarnTypedStorageRemoval", "BytesIOContext",
     "DeterministicGuard", "HardwareClassification", "TemporaryDirectoryName", "TemporaryFileName",
-    "decorateIf",
+    "bytes_to_scalar", "decorateIf",
     "dtype_name", "first_sample",
     "freeze_rng_state", "is_iterable_of_tensors", "load_tests", "markDynamoStrictTest",
     "noncontiguous_like", "numpy_to_torch_dtype_dict", "requires_cuda", "scoped_load_inline",
@@ -42,7 +42,7 @@ __all__ = [
     "skipIfMPS", "skipIfNoLapack", "skipIfNoSciPy", "skipIfRocm",
     "skipIfTorchDynamo", "skipIfTorchInductor", "skipIfWindows",
     "skipIfXpu", "slowTest", "suppress_warnings", "torch_to_numpy_dtype_dict",
-    "unMarkDynamoStrictTest", "xfailIfS390X",
+    "unMarkDynamoStrictTest", "wrapDeterministicFlagAPITest", "xfailIfS390X",
     "xfailIfTorchDynamo", "xfail_inherited_tests",
 ]  # fmt: skip
 
@@ -210,6 +210,29 @@ def DeterministicGuard(
     finally:
         deterministic.set_deterministic_debug_mode(before[0])
         deterministic.fill_uninitialized_memory = before[1]
+
+
+def wrapDeterministicFlagAPITest(function: Callable[..., None]) -> Callable[..., None]:
+    """A decorator: settings of deterministic algorithms that the test changes are put back."""
+
+    @functools.wraps(function)
+    def run(*args: Any, **kwargs: Any) -> None:
+        with DeterministicGuard(deterministic.are_deterministic_algorithms_enabled()):
+            function(*args, **kwargs)
+
+    return run
+
+
+@contextlib.contextmanager
+def AlwaysWarnTypedStorageRemoval(always_warn: bool) -> Iterator[None]:
+    """A block in which storages with a dtype would warn at each call: they warn each time here."""
+    yield
+
+
+def bytes_to_scalar(byte_list: list[int], dtype: Any, device: Any) -> dispatch.Tensor:
+    """The number that these bytes are, as a tensor without dimensions; a bool of any byte."""
+    held = [byte != 0 for byte in byte_list] if dtype == dispatch.bool else byte_list
+    return dispatch.tensor(held, dtype=dispatch.uint8, device=device).view(dtype).reshape(())
 
 
 @contextlib.contextmanager

@@ -47,3 +47,9 @@ def test_a_symbol_is_in_the_sizes_of_its_own_tensor_only():
         shapes.append(mode.from_tensor(dispatch.empty(5, 7), static_shapes=False).shape)
     assert shapes[0] is not shapes[1]
     assert shapes[0][0].node.shape_env is not shapes[1][0].node.shape_env
+
+
+def test_tensors_of_integers_are_sizes_and_others_not():
+    assert dispatch.Size(dispatch.tensor([3, 4])) == (3, 4)
+    with pytest.raises(TypeError):
+        dispatch.Size(dispatch.ones(3))

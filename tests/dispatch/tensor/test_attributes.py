@@ -119,3 +119,11 @@ def test_older_constructors_move_nothing(make):
 def test_what_is_of_another_kind_than_an_argument_is_refused(call) -> None:
     with pytest.raises(TypeError):
         call(dispatch.ones(2, 2))
+
+
+def test_new_takes_sizes_by_name_and_hooks_are_kept() -> None:
+    x = dispatch.ones(2)
+    assert x.new(size=(3, 4)).shape == (3, 4)
+    assert x._backward_hooks is None and x._fix_weakref() is None
+    x._backward_hooks = hooks = {1: print}
+    assert x._backward_hooks is hooks

@@ -97,3 +97,10 @@ def test_sizes_as_plain_numbers_guard_the_symbols():
     x = mode.from_tensor(dispatch.ones(2, 3))
     assert questions._non_sym_sizes(x) == (2, 3)
     assert len(mode.shape_env.guards) == 2
+
+
+def test_a_type_of_tensors_is_no_base_and_tensor_is_of_the_default_dtype():
+    with pytest.raises(TypeError, match=r"'dispatch\.FloatTensor' is not an acceptable base type"):
+        type("Sub", (dispatch.FloatTensor,), {})
+    for asked in (dispatch.Tensor, "dispatch.Tensor"):
+        assert dispatch.ones(1, dtype=dispatch.int32).type(asked).dtype is dispatch.float32

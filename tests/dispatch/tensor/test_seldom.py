@@ -59,3 +59,15 @@ def test_handlers_see_these_methods_by_name():
     x = Sub([1.0])
     assert x.apply_(abs) is dispatch.Tensor.apply_
     assert x.resize(1) is dispatch.Tensor.resize
+
+
+def test_callables_give_numbers_and_read_tensors_of_one_dtype():
+    x, y = dispatch.ones(2), dispatch.ones(2, dtype=dispatch.int64)
+    for wrong in ("text", [1], None):
+        with pytest.raises(TypeError, match="expected a number"):
+            x.apply_(lambda v, wrong=wrong: wrong)
+    with pytest.raises(TypeError, match=r"map_: expected dispatch\.float32"):
+        x.map_(y, lambda a, b: a)
+    with pytest.raises(RuntimeError, match=r"map2_: .*requires grad"):
+        x.map2_(x.clone(), dispatch.ones(2, requires_grad=True), lambda a, b, c: a)
+    assert x.tolist() == [1, 1]

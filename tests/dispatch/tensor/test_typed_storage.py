@@ -1,5 +1,7 @@
 """Storages whose elements have a dtype, and what storages of bytes have in common with them."""
 
+import copy
+
 import pytest
 
 import dispatch
@@ -73,3 +75,47 @@ def test_classes_of_a_dtype_take_no_other():
     with pytest.raises(TypeError, match="unexpected keyword argument 'other'"):
         storages.FloatStorage(other=1)
     assert not isinstance(storages.FloatStorage(1), storages.DoubleStorage)
+
+
+def test_tensors_over_a_storage_have_its_dtype_or_none():
+    held = dispatch.TypedStorage([1, 2], dtype=dispatch.int32)
+    of_class, new = dispatch.IntTensor(held), dispatch.IntTensor([0]).new(held)
+    for made in (dispatch.tensor(held), of_class, new):
+        assert made.tolist() == [1, 2] and made.data_ptr() == held.data_ptr()
+    assert dispatch.tensor(held.untyped()).tolist() == [(2 << 32) + 1]
+    for make in (dispatch.FloatTensor, dispatch.Tensor, dispatch.ones(1).new):
+        with pytest.raises(RuntimeError, match="Expected a Storage of type"):
+            make(held)
+    with pytest.raises(RuntimeError, match="Expected a Storage of type"):
+        dispatch.tensor(held, dtype=dispatch.float32)
+
+
+def test_copies_of_a_storage_share_memory_with_copies_of_its_tensors():
+    x = dispatch.ones(2)
+    tensor, storage = copy.deepcopy([x, x._typed_storage()])
+    tensor.add_(1)
+    assert storage.tolist() == [2, 2] and x.tolist() == [1, 1]
+
+
+def test_a_file_is_a_storage(tmp_path):
+    name = str(tmp_path / "values")
+    first = storages.FloatStorage.from_file(name, True, 3)
+    assert storages.IntStorage.from_file(name, True, 1).dtype is dispatch.int32
+    first.fill_(2)
+    second = dispatch.TypedStorage.from_file(name, True, 3, dtype=dispatch.float32)
+    assert second.tolist() == [2, 2, 2] and second.dtype is dispatch.float32
+    assert second.__sizeof__() - dispatch.TypedStorage(0).__sizeof__() == 12
+
+
+def test_a_storage_without_bytes_says_so():
+    typed = dispatch.TypedStorage([1, 2], device="meta")
+    assert len(typed) == 2 and dispatch.UntypedStorage([1, 2], device="meta").nbytes() == 2
+    for ask in (typed.tolist, typed.untyped().tolist):
+        with pytest.raises(NotImplementedError, match="Not available"):
+            ask()
+    for take in (typed.cpu, lambda: dispatch.TypedStorage(2).copy_(typed)):
+        with pytest.raises(NotImplementedError, match="Cannot copy out"):
+            take()
+    for name in ("_share_fd_cpu_", "_share_filename_cpu_", "share_memory_", "_share_memory_"):
+        with pytest.raises(RuntimeError, match="only available on CPU"):
+            getattr(typed, name)()

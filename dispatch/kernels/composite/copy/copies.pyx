@@ -212,6 +212,5 @@ cdef object item(Tensor self):
 
 cdef object is_nonzero(Tensor self):
     if not expect_eq(self.c_numel, 1):
-        raise refused(f"the truth of a tensor of {size_object(self.c_numel)} elements is "
-                      "ambiguous")
+        raise refused(f"Boolean value of Tensor with {'more than one value' if self.c_numel else 'no values'} is ambiguous")
     return True if ITEM.call((self,)) else False

@@ -122,12 +122,9 @@ def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     offset, step, size = self.storage_offset(), sum(strides), min(sizes)
     _aten.fill_.Scalar(_aten.as_strided(self, [size], [step], offset), fill_value)
     if wrap and self.ndim == 2 and sizes[0] > sizes[1] + 1:
-        below = strides[0] * (sizes[1] + 1)
-        rest = self.numel() - below
-        if rest > 0:
-            again = -(-rest // step) if step else 0
-            offset += below
-            _aten.fill_.Scalar(_aten.as_strided(self, [again], [step], offset), fill_value)
+        again = -(-self.numel() // (sizes[1] + 1)) - size
+        offset += strides[0] * (sizes[1] + 1)
+        _aten.fill_.Scalar(_aten.as_strided(self, [again], [step], offset), fill_value)
     return self
 
 

@@ -37,7 +37,7 @@ _LAST = 2**63 - 1
 
 def _assert_async(self: Tensor) -> None:
     """RuntimeError if the one value is 0."""
-    _assert_async_msg(self, "expected a value other than 0")
+    _assert_async_msg(self, "Expected Tensor with single nonzero value, but got zero")
 
 
 def _assert_async_msg(self: Tensor, assert_msg: str) -> None:

@@ -112,7 +112,7 @@ cdef object masked_select(Tensor self, Tensor mask):
     cdef Tensor whole, out
     self, mask = steady(self), steady(mask)
     if mask.c_dtype != ST_bool:
-        raise refused(f"expected a bool mask, got {mask.dtype}")
+        raise refused(f"expected BoolTensor for mask, got {mask.dtype}")
     ndim = broadcast_into(sizes, 0, self.c_sizes, self.c_ndim)
     ndim = broadcast_into(sizes, ndim, mask.c_sizes, mask.c_ndim)
     whole = spread_over(self, ndim, sizes)

@@ -40,7 +40,7 @@ cdef int check_target(Tensor self) except -1:
     cdef int i
     for i in range(self.c_ndim):
         if self.c_strides[i] == 0 and self.c_sizes[i] > 1:
-            raise refused(f"expected self not to overlap itself, got shape {list(self.shape)} with "
+            raise refused(f"unsupported operation: self overlaps itself, got shape {list(self.shape)} with "
                           f"strides {list(self.stride())}; clone() it before the operation")
     return 0
 

@@ -16,6 +16,7 @@ from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.cpu.random import sampled
 from dispatch.kernels.meta import rules
+from dispatch.kernels.meta.outputs import resize_out
 
 __all__ = [
     "multinomial",
@@ -68,9 +69,7 @@ def _check_deviation(std: float) -> None:
 
 def _drawn(out: Tensor, size: tuple[int, ...], std: float, generator: Generator | None) -> Tensor:
     """`out` with these sizes, normal around 0."""
-    if tuple(out.shape) != size:
-        _aten.resize_(out, size)
-    drawn: Tensor = _aten.normal_(out, 0.0, std, generator=generator)
+    drawn: Tensor = _aten.normal_(resize_out(out, size), 0.0, std, generator=generator)
     return drawn
 
 

@@ -56,7 +56,7 @@ cdef int check_expressed(IntArray size) except -1:
 
 
 cdef int advise_complex32() except -1:
-    advise_once("complex32", "experimental, many operators have no kernel for it")
+    advise_once("complex32", "ComplexHalf support is experimental, many operators have no kernel for it")
     return 0
 
 

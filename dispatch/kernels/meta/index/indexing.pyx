@@ -503,20 +503,24 @@ cdef int fill_masked(Spec* s, Tensor self, Tensor mask) except -1:
     return 0
 
 
+cdef int check_mask(Tensor mask) except -1:
+    if mask.c_dtype != ST_bool:
+        raise refused(f"masked_fill only supports boolean masks, got {dtypes.get_dtype(mask.c_dtype)!r}")
+    return 0
+
+
 cdef int masked_fill(Spec* s, Tensor self, Tensor mask, Tensor value) except -1:
     if value.c_ndim:
         raise refused("expected value to have 0 dimensions, "
                       f"got {sizes_of(value)}")
-    if mask.c_dtype != ST_bool:
-        raise_dtype("mask", mask, "bool")
+    check_mask(mask)
     if is_complex_code(value.c_dtype) and not is_complex_code(self.c_dtype) and not is_eager(self):
         raise_number(self, "of a complex tensor")
     return fill_masked(s, self, mask)
 
 
 cdef int masked_fill_scalar(Spec* s, Tensor self, Tensor mask, object value) except -1:
-    if mask.c_dtype != ST_bool:
-        raise_dtype("mask", mask, "bool")
+    check_mask(mask)
     check_number(self, value)
     return fill_masked(s, self, mask)
 

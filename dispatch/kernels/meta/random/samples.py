@@ -14,6 +14,7 @@ from dispatch._C.errors import refused
 from dispatch._C.structured import TensorSpec
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
+from dispatch.kernels.meta.outputs import resize_out
 
 __all__ = [
     "bernoulli",
@@ -217,9 +218,7 @@ def _computed(mean: Any, std: Any) -> Any:
 def _put(made: Any, out: Any) -> Any:
     if not can_cast(made.dtype, out.dtype):
         raise refused(f"expected out to be {made.dtype} or wider, got {out.dtype}")
-    if out.shape == made.shape:
-        return out
-    return _aten.resize_.default(out, list(made.shape))
+    return resize_out(out, made.shape)
 
 
 def normal_tensor_tensor(mean: Any, std: Any, *, generator: Any) -> Any:

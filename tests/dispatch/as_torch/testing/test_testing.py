@@ -332,9 +332,10 @@ def test_warnings_are_counted():
             self.assertNotWarn(lambda: warn(0))
             with self.assertRaises(AssertionError):
                 self.assertNotWarn(lambda: warn(1))
-            with self.assertWarnsOnceRegex(UserWarning, "told"):
-                warn(1)
-            for times, text in ((2, "told"), (1, "other")):
+            for times in (1, 2):  # "once" is said of warnings that a process tells once
+                with self.assertWarnsOnceRegex(UserWarning, "told"):
+                    warn(times)
+            for times, text in ((0, "told"), (1, "other")):
                 with self.assertRaises(AssertionError):  # noqa: SIM117
                     with self.assertWarnsOnceRegex(UserWarning, text):
                         warn(times)
@@ -421,8 +422,13 @@ def test_settings_of_deterministic_algorithms_are_read_back():
             deterministic.set_deterministic_debug_mode(3)
         with pytest.raises(TypeError, match="expected str or int"):
             deterministic.set_deterministic_debug_mode(1.0)
-        with pytest.raises(TypeError, match="mode must be bool"):
+        with pytest.raises(TypeError, match=r"'mode' .* must be bool, not int"):
             deterministic.use_deterministic_algorithms(1)
+        with pytest.raises(TypeError, match="'warn_only' must be bool, not int"):
+            deterministic.use_deterministic_algorithms(False, warn_only=1)
+        deterministic.use_deterministic_algorithms(False, warn_only=True)
+        assert deterministic.is_deterministic_algorithms_warn_only_enabled()
+        assert deterministic.get_deterministic_debug_mode() == 0
         assert deterministic.get_deterministic_debug_mode() == 0, "as before"
     finally:
         deterministic.set_deterministic_debug_mode(0)
@@ -467,3 +473,32 @@ def test_marks_of_accelerators_skip_or_leave_the_test():
         "test_device": "skipped",
         "test_native": "ok",
     }
+
+
+def test_bytes_are_numbers():
+    four = list(numpy.float32(2.5).tobytes())
+    assert marks.bytes_to_scalar(four, dispatch.float32, "cpu").item() == 2.5
+    assert marks.bytes_to_scalar([7], dispatch.bool, "cpu").item() is True
+
+
+def test_settings_of_deterministic_algorithms_are_put_back():
+    seen = []
+
+    @marks.wrapDeterministicFlagAPITest
+    def test():
+        deterministic.use_deterministic_algorithms(True, warn_only=True)
+        seen.append(deterministic.get_deterministic_debug_mode())
+
+    test()
+    assert seen == [1] and deterministic.get_deterministic_debug_mode() == 0
+
+
+def test_the_device_of_a_test_may_stand_behind_other_arguments():
+    class TestIt(TestCase):
+        @parametrize("fn", ["add"])
+        def test_it(self, fn, device):
+            assert (fn, device) == ("add", "cpu")
+
+    scope = {"TestIt": TestIt}
+    instantiate_device_type_tests(TestIt, scope)
+    assert ran(scope["TestItCPU"]) == {"test_it_fn_add_cpu": "ok"}

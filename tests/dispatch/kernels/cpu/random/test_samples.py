@@ -209,3 +209,12 @@ def test_bounds_that_a_float_leaves_out_are_told():
         half.random_(-100000, 5)
     with pytest.raises(RuntimeError, match="'from' to be less than 'to', but got from=5 >= to=5"):
         half.random_(5, 5)
+
+
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_outputs_of_normal_are_resized_with_a_warning(device):
+    x, one = dispatch.ones(2, 3, device=device), dispatch.ones(1, device=device)
+    for mean, std in ((x, one), (x, 1.0), (1.0, x)):
+        out = dispatch.zeros(3, device=device)
+        with pytest.warns(UserWarning, match="was resized since it had shape"):
+            assert dispatch.normal(mean, std, out=out).shape == (2, 3)
