@@ -620,6 +620,11 @@ def check_written(Tensor out not None, *read):
     """For bodies that read tensors while they write: `out` must not overlap itself, nor any of `read` (at::assert_no_overlap)."""
     if overlaps_itself(out):
         raise_overlap("more than one element of the written-to tensor refers to a single memory location")
+    check_read(out, *read)
+
+
+def check_read(Tensor out not None, *read):
+    """The same of an output that may overlap itself."""
     for t in read:
         if share_memory(out, t):
             raise_shared("the written-to tensor and a tensor that is read share memory")

@@ -161,7 +161,7 @@ torch.random                                dispatch.tensor.random dispatch.as_t
 torch.return_types                          dispatch.return_types
 torch.serialization                         dispatch.as_torch.serialization
 torch.storage                               dispatch.tensor.typed_storage
-                                            dispatch.as_torch.storages dispatch
+                                            dispatch.tensor.storage_classes dispatch
 torch.types                                 dispatch.types
 torch.cuda                                  dispatch.as_torch.absent
 torch.distributed                           dispatch.as_torch.absent
@@ -318,7 +318,7 @@ torch.backends.cuda.sdp_kernel              dispatch.as_torch.nn.backends.sdp_ke
 torch.to_dlpack                             dispatch.as_torch.dlpack.to_dlpack
 torch._C._to_dlpack                         dispatch.as_torch.dlpack.to_dlpack
 torch._C._from_dlpack                       dispatch.from_dlpack
-torch.Storage                               dispatch.as_torch.storages.FloatStorage
+torch.Storage                               dispatch.tensor.storage_classes.FloatStorage
 torch.Type                                  dispatch._C.Type
 torch.AnyType                               dispatch._C.AnyType
 torch.BoolType                              dispatch._C.BoolType
@@ -434,18 +434,18 @@ torch.set_default_tensor_type               dispatch.as_torch.settings.set_defau
 torch.set_float32_matmul_precision          dispatch.as_torch.settings.set_float32_matmul_precision
 torch.set_flush_denormal                    dispatch.as_torch.settings.set_flush_denormal
 torch.set_num_interop_threads               dispatch.as_torch.settings.set_num_interop_threads
-torch.BFloat16Storage                       dispatch.as_torch.storages.BFloat16Storage
-torch.BoolStorage                           dispatch.as_torch.storages.BoolStorage
-torch.ByteStorage                           dispatch.as_torch.storages.ByteStorage
-torch.CharStorage                           dispatch.as_torch.storages.CharStorage
-torch.ComplexDoubleStorage                  dispatch.as_torch.storages.ComplexDoubleStorage
-torch.ComplexFloatStorage                   dispatch.as_torch.storages.ComplexFloatStorage
-torch.DoubleStorage                         dispatch.as_torch.storages.DoubleStorage
-torch.FloatStorage                          dispatch.as_torch.storages.FloatStorage
-torch.HalfStorage                           dispatch.as_torch.storages.HalfStorage
-torch.IntStorage                            dispatch.as_torch.storages.IntStorage
-torch.LongStorage                           dispatch.as_torch.storages.LongStorage
-torch.ShortStorage                          dispatch.as_torch.storages.ShortStorage
+torch.BFloat16Storage                       dispatch.tensor.storage_classes.BFloat16Storage
+torch.BoolStorage                           dispatch.tensor.storage_classes.BoolStorage
+torch.ByteStorage                           dispatch.tensor.storage_classes.ByteStorage
+torch.CharStorage                           dispatch.tensor.storage_classes.CharStorage
+torch.ComplexDoubleStorage                  dispatch.tensor.storage_classes.ComplexDoubleStorage
+torch.ComplexFloatStorage                   dispatch.tensor.storage_classes.ComplexFloatStorage
+torch.DoubleStorage                         dispatch.tensor.storage_classes.DoubleStorage
+torch.FloatStorage                          dispatch.tensor.storage_classes.FloatStorage
+torch.HalfStorage                           dispatch.tensor.storage_classes.HalfStorage
+torch.IntStorage                            dispatch.tensor.storage_classes.IntStorage
+torch.LongStorage                           dispatch.tensor.storage_classes.LongStorage
+torch.ShortStorage                          dispatch.tensor.storage_classes.ShortStorage
 torch._segment_reduce                       dispatch.segment_reduce
 torch.utils.rename_privateuse1_backend      dispatch.as_torch.backends.rename_privateuse1_backend
 torch.utils.generate_methods_for_privateuse1_backend

@@ -186,7 +186,7 @@ def _public_names(module: str) -> list[str]:
         own = vars(source).get("__all__")
         if own is None:
             there = (n for n in dir(source) if _shows(source, n) and not n.startswith("_"))
-            own = [n for n in there if type(vars(source).get(n)) is not ModuleType]
+            own = [n for n in there if not _is_room(source, n)]
         found |= dict.fromkeys(own)
     return list(found)
 

@@ -203,7 +203,7 @@ def _install_methods() -> None:
         "new_tensor": later("tensor.data.new_tensor"), "nonzero": nonzero,
         "positive": positive, "split": _split, "storage": later("tensor.typed_storage.storage_of"),
         "_typed_storage": later("tensor.typed_storage.typed_storage_of"),
-        "storage_type": later("tensor.typed_storage.storage_type_of"),
+        "storage_type": later("tensor.storage_classes.storage_type_of"),
     }.items():  # fmt: skip
         _install_tensor_attribute(name, value)
 

@@ -19,7 +19,7 @@ from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.tensor.storage import CASTS, UntypedStorage
 
-__all__ = ["TypedStorage", "storage_of", "storage_type_of", "typed_storage_of"]
+__all__ = ["TypedStorage", "storage_of", "typed_storage_of"]
 
 _NAMES = {
     dtype: "".join(part.capitalize() for part in name.split("_")) + "Storage"
@@ -282,11 +282,6 @@ def storage_of(self: Tensor) -> TypedStorage:
     """The tensor's storage with its dtype (Tensor.storage); warns, as PyTorch does."""
     warnings.warn("TypedStorage is deprecated: use untyped_storage()", UserWarning, stacklevel=2)
     return TypedStorage(wrap_storage=self.untyped_storage(), dtype=self.dtype)
-
-
-def storage_type_of(self: Tensor) -> type[TypedStorage]:
-    """The class of storages that know their dtype (torch.Tensor.storage_type)."""
-    return TypedStorage
 
 
 def typed_storage_of(self: Tensor) -> TypedStorage:

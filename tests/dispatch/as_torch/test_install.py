@@ -306,3 +306,8 @@ def test_what_is_not_there_says_that_it_is_not():
         from torch import distributed as dist
         print(dist.is_available(), torch.cuda.is_available(), hasattr(dist, "all_reduce"))
         """) == "False False False"
+
+
+def test_all_names_of_torch_are_imported_at_once():
+    found = said("from torch import *\nprint(ones(2).sum().item(), 'cli' in globals())")
+    assert found == "2.0 False"

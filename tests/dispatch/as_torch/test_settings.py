@@ -3,7 +3,8 @@
 import pytest
 
 import dispatch
-from dispatch.as_torch import anomalies, settings, storages
+from dispatch.as_torch import anomalies, settings
+from dispatch.tensor import storage_classes
 
 
 @pytest.mark.parametrize("t", [dispatch.DoubleTensor, "torch.DoubleTensor"])
@@ -50,11 +51,12 @@ def test_a_build_is_described():
 
 
 def test_storages_by_dtype_make_and_know_typed_ones():
-    made = storages.LongStorage([1, 2])
+    made = storage_classes.LongStorage([1, 2])
     assert made.tolist() == [1, 2] and made.dtype is dispatch.int64
-    assert isinstance(made, storages.LongStorage) and not isinstance(made, storages.IntStorage)
-    assert storages.FloatStorage(3).size() == 3
-    assert storages.HalfStorage.dtype is dispatch.float16
+    assert isinstance(made, storage_classes.LongStorage)
+    assert not isinstance(made, storage_classes.IntStorage)
+    assert storage_classes.FloatStorage(3).size() == 3
+    assert storage_classes.HalfStorage.dtype is dispatch.float16
 
 
 def test_anomaly_detection_is_kept_and_put_back():

@@ -3,6 +3,7 @@
 import pytest
 
 import dispatch
+from dispatch.tensor import storage_classes
 
 
 def test_elements_are_replaced_by_what_a_function_makes_of_them():
@@ -44,7 +45,8 @@ def test_hooks_say_why_nobody_would_call_them():
 
 def test_the_class_of_a_storage_and_loading():
     x = dispatch.zeros(2)
-    assert x.storage_type() is dispatch.TypedStorage
+    assert x.storage_type() is storage_classes.FloatStorage
+    assert x.to(dispatch.uint16).storage_type() is x.to("meta").storage_type() is None
     assert x.module_load(dispatch.ones(2)).tolist() == x.tolist() == [1, 1]
     other = dispatch.ones(3)
     assert x.module_load(other, assign=True).data_ptr() == other.data_ptr()

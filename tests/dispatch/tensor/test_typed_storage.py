@@ -5,7 +5,7 @@ import copy
 import pytest
 
 import dispatch
-from dispatch.as_torch import storages
+from dispatch.tensor import storage_classes
 from dispatch.tensor.storage import CASTS
 
 
@@ -61,20 +61,20 @@ def test_bytes_of_elements_are_turned_around():
 def test_buffers_become_storages():
     content = dispatch.tensor([1.0, 2.0]).numpy().tobytes()
     assert dispatch.TypedStorage.from_buffer(content, "native").tolist() == [1, 2]
-    assert storages.FloatStorage.from_buffer(content, "native").tolist() == [1, 2]
-    found = storages.IntStorage.from_buffer(content, "native")
-    assert found.dtype is dispatch.int32 and isinstance(found, storages.IntStorage)
+    assert storage_classes.FloatStorage.from_buffer(content, "native").tolist() == [1, 2]
+    found = storage_classes.IntStorage.from_buffer(content, "native")
+    assert found.dtype is dispatch.int32 and isinstance(found, storage_classes.IntStorage)
 
 
 def test_classes_of_a_dtype_take_no_other():
     with pytest.raises(RuntimeError, match="Only child classes"):
-        storages._LegacyStorage()
+        storage_classes._LegacyStorage()
     for name in ("dtype", "device"):
         with pytest.raises(RuntimeError, match=f"Keyword argument '{name}' cannot be specified"):
-            storages.FloatStorage(**{name: None})
+            storage_classes.FloatStorage(**{name: None})
     with pytest.raises(TypeError, match="unexpected keyword argument 'other'"):
-        storages.FloatStorage(other=1)
-    assert not isinstance(storages.FloatStorage(1), storages.DoubleStorage)
+        storage_classes.FloatStorage(other=1)
+    assert not isinstance(storage_classes.FloatStorage(1), storage_classes.DoubleStorage)
 
 
 def test_tensors_over_a_storage_have_its_dtype_or_none():
@@ -99,8 +99,8 @@ def test_copies_of_a_storage_share_memory_with_copies_of_its_tensors():
 
 def test_a_file_is_a_storage(tmp_path):
     name = str(tmp_path / "values")
-    first = storages.FloatStorage.from_file(name, True, 3)
-    assert storages.IntStorage.from_file(name, True, 1).dtype is dispatch.int32
+    first = storage_classes.FloatStorage.from_file(name, True, 3)
+    assert storage_classes.IntStorage.from_file(name, True, 1).dtype is dispatch.int32
     first.fill_(2)
     second = dispatch.TypedStorage.from_file(name, True, 3, dtype=dispatch.float32)
     assert second.tolist() == [2, 2, 2] and second.dtype is dispatch.float32

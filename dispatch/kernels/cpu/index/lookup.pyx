@@ -24,7 +24,7 @@ from dispatch.kernels.cpu.index.slices cimport (
 from dispatch.kernels.cpu.threads cimport in_spans, parts_for
 from dispatch.kernels.meta cimport rules
 
-from dispatch._C.structured import advise_shared, check_written
+from dispatch._C.structured import advise_shared, check_read, check_written
 from dispatch._ops import ops
 from dispatch.kernels.meta.index import lookup as meta
 
@@ -165,6 +165,7 @@ def index_fill_scalar(Tensor self not None, int64_t dim, Tensor index not None, 
     """Slices filled with a number; negative indices count from the end."""
     cdef Numbers places
     advise_shared(self, "index_fill_")
+    check_read(self, index)
     dim = meta.check_fill(self, dim, index, value)
     places = along(self, dim, index, True)
     check_supported(self, DTYPES_RARE | DTYPES_WIDE_UNSIGNED, False)

@@ -145,3 +145,11 @@ def test_rows_of_short_floats_are_added_and_rounded_one_after_the_other(kind, wi
     assert dispatch.equal(ops.aten.index_add(self, 0, index, source), wanted)
     turned = ops.aten.index_add(self.t(), 1, index, source.t())
     assert dispatch.equal(turned.t(), wanted)
+
+
+@pytest.mark.parametrize("value", [0, dispatch.tensor(0)])
+def test_an_index_is_not_filled_at_its_own_places(value):
+    index = dispatch.tensor([2, 1, 0])
+    with pytest.raises(RuntimeError, match="unsupported operation"):
+        index.index_fill_(0, index, value)
+    assert index.tolist() == [2, 1, 0]

@@ -1,21 +1,25 @@
-"""`torch.FloatStorage` and its like: each makes and recognises a `TypedStorage` of a dtype."""
+"""`torch.FloatStorage` and its like: each makes and recognises a `TypedStorage` of a dtype.
+
+Under `as_torch` they are names of `torch`; here `Tensor.storage_type` gives one.
+"""
 
 from typing import Any
 
-import dispatch
+from dispatch._C import dtypes
+from dispatch._C.tensor import Tensor
 from dispatch.tensor.typed_storage import TypedStorage
 
 __all__ = [
     "BFloat16Storage", "BoolStorage", "ByteStorage", "CharStorage", "ComplexDoubleStorage",
     "ComplexFloatStorage", "DoubleStorage", "FloatStorage", "HalfStorage", "IntStorage",
-    "LongStorage", "ShortStorage",
+    "LongStorage", "ShortStorage", "storage_type_of",
 ]  # fmt: skip
 
 
 class _LegacyStorageMeta(type):
     """The class of these classes."""
 
-    dtype: dispatch.dtype
+    dtype: dtypes.dtype
 
     def __instancecheck__(cls, found: Any) -> bool:
         return isinstance(found, TypedStorage) and found.dtype is cls.dtype
@@ -40,25 +44,31 @@ class _LegacyStorage(TypedStorage, metaclass=_LegacyStorageMeta):
         return TypedStorage.from_buffer(*args, dtype=cls.dtype, **kwargs)
 
     @classmethod
-    def from_file(cls, filename: str, shared: bool = False, size: int = 0) -> TypedStorage:  # type: ignore[override]
+    def from_file(cls, *args: Any, dtype: Any = None, **kwargs: Any) -> TypedStorage:
         """As `TypedStorage.from_file`, of the dtype of the class."""
-        return TypedStorage.from_file(filename, shared, size, dtype=cls.dtype)
+        return TypedStorage.from_file(*args, dtype=cls.dtype, **kwargs)
 
 
-def _storage(name: str, dtype: dispatch.dtype) -> Any:
+def _storage(name: str, dtype: dtypes.dtype) -> Any:
     text = f"A storage of {dtype}: of so many elements, or of those of a sequence."
     return _LegacyStorageMeta(name, (_LegacyStorage,), {"__doc__": text, "dtype": dtype})
 
 
-BFloat16Storage = _storage("BFloat16Storage", dispatch.bfloat16)
-BoolStorage = _storage("BoolStorage", dispatch.bool)
-ByteStorage = _storage("ByteStorage", dispatch.uint8)
-CharStorage = _storage("CharStorage", dispatch.int8)
-ComplexDoubleStorage = _storage("ComplexDoubleStorage", dispatch.complex128)
-ComplexFloatStorage = _storage("ComplexFloatStorage", dispatch.complex64)
-DoubleStorage = _storage("DoubleStorage", dispatch.float64)
-FloatStorage = _storage("FloatStorage", dispatch.float32)
-HalfStorage = _storage("HalfStorage", dispatch.float16)
-IntStorage = _storage("IntStorage", dispatch.int32)
-LongStorage = _storage("LongStorage", dispatch.int64)
-ShortStorage = _storage("ShortStorage", dispatch.int16)
+BFloat16Storage = _storage("BFloat16Storage", dtypes.bfloat16)
+BoolStorage = _storage("BoolStorage", dtypes.bool)
+ByteStorage = _storage("ByteStorage", dtypes.uint8)
+CharStorage = _storage("CharStorage", dtypes.int8)
+ComplexDoubleStorage = _storage("ComplexDoubleStorage", dtypes.complex128)
+ComplexFloatStorage = _storage("ComplexFloatStorage", dtypes.complex64)
+DoubleStorage = _storage("DoubleStorage", dtypes.float64)
+FloatStorage = _storage("FloatStorage", dtypes.float32)
+HalfStorage = _storage("HalfStorage", dtypes.float16)
+IntStorage = _storage("IntStorage", dtypes.int32)
+LongStorage = _storage("LongStorage", dtypes.int64)
+ShortStorage = _storage("ShortStorage", dtypes.int16)
+_BY_DTYPE = {kind.dtype: kind for kind in _LegacyStorage.__subclasses__()}
+
+
+def storage_type_of(self: Tensor) -> type[TypedStorage] | None:
+    """The class of storages of its dtype, on the CPU (torch.Tensor.storage_type)."""
+    return _BY_DTYPE.get(self.dtype) if self.device.type == "cpu" else None
