@@ -158,7 +158,7 @@ cdef int check_overlap(Tensor self, Tensor src) except -1:
     cdef char* b = data_of(src, b_size)
     for i in range(self.c_ndim):
         if self.c_strides[i] == 0 and self.c_sizes[i] > 1:
-            raise refused("unsupported operation: elements of self refer to a single memory location, clone() it first")
+            raise refused("unsupported operation: elements of self share memory, a single memory location; clone() it first")
     if self.c_storage is not src.c_storage or not (
             self.c_flags & src.c_flags & TF_NON_OVERLAPPING_DENSE):
         return 0
