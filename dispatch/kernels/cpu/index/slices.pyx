@@ -230,6 +230,24 @@ cdef struct Cut:                 # slices in parts: some of the places, or a pie
     char* dense
     dispatch_run each
     dispatch_spread spread
+    int64_t low                  # BY_MEMORY: the first byte that is written
+
+cdef enum:
+    BY_MEMORY = -2               # a `dim`
+    LONG_SLICE = 256             # elements
+
+
+cdef void run_where(const Cut* j, dispatch_slices* s, int64_t first, int64_t end) noexcept nogil:
+    """The slices that are written in these bytes from `low` on, in their order."""
+    cdef const dispatch_slices* all = j.s
+    cdef int64_t k
+    s.n = 1
+    for k in range(all.n):
+        if first <= all.at[k] - j.low < end:
+            s.at = all.at + k
+            if all.dense != NULL:
+                s.dense = all.dense + k
+            dispatch_run_slices(s, j.indexed, j.dense + (0 if all.dense != NULL else k * all.step), j.each, j.spread)
 
 
 cdef void run_cut(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
@@ -239,6 +257,9 @@ cdef void run_cut(void* context, int64_t part, int64_t first, int64_t end) noexc
     cdef char* indexed = j.indexed
     cdef char* dense = j.dense
     cdef int d = j.dim
+    if d == BY_MEMORY:
+        run_where(j, &s, first, end)
+        return
     if d < 0:
         s.at, s.n = s.at + first, end - first
         if s.dense != NULL:
@@ -266,7 +287,29 @@ cdef int64_t cut(Cut* j) noexcept:
         k = d if d < s.outer.ndim else d - s.outer.ndim
         if m.to[k] and m.sizes[k] > 4 * n:
             j.dim, n = d, m.sizes[k]
-    return n
+    return by_memory(j) if j.dim >= 0 and not s.reads else n
+
+
+cdef int64_t by_memory(Cut* j) noexcept:
+    """Long slices that lie one behind the other are cut where they lie, as what wrote them before was, if that makes halves."""
+    cdef const dispatch_slices* s = j.s
+    cdef int64_t k, below = 0, low = s.at[0], high = s.at[0], length = s.inner.sizes[0] if s.inner.ndim == 1 else 0
+    if s.outer.ndim or length < LONG_SLICE or not 0 < s.inner.to[0] <= 16:
+        return sizes_of(j)
+    for k in range(s.n):
+        low, high = min(low, s.at[k]), max(high, s.at[k])
+    for k in range(s.n):
+        below += s.at[k] - low < (high - low) // 2
+    if not s.n // 3 < below < s.n - s.n // 3:
+        return sizes_of(j)
+    j.dim, j.low = BY_MEMORY, low
+    return high - low + 1
+
+
+cdef int64_t sizes_of(const Cut* j) noexcept:
+    """Of the dimension that is cut."""
+    cdef int d = j.dim
+    return j.s.outer.sizes[d] if d < j.s.outer.ndim else j.s.inner.sizes[d - j.s.outer.ndim]
 
 
 cdef int run(dispatch_slices* s, Tensor indexed, Tensor dense, Numbers at, dispatch_run each, dispatch_spread spread,

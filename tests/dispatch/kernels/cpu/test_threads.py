@@ -91,6 +91,13 @@ CALLS = {
         dispatch.searchsorted(x, x, sorter=x.argsort(1), right=True),
         dispatch.bucketize(x, dispatch.arange(-3.0, 3.0)),
     ],
+    "index_add, _copy and _reduce of rows that meet": lambda x: [
+        dispatch.index_add(x, 0, places(500, ROWS), x[100:]),
+        dispatch.index_copy(x.half(), 0, places(500, ROWS), x[100:].half()),
+        dispatch.index_reduce(x, 0, places(500, ROWS), x[100:], "amax"),
+        dispatch.index_add(x, 0, places(500, 3), x[100:]),
+        dispatch.index_add(x.t().contiguous().t(), 1, places(650, WIDTH), x[:, 50:]),
+    ],
     "logspace": lambda x: [
         dispatch.logspace(-2, 2, 50000, dtype=getattr(dispatch, name))
         for name in ("float32", "float64", "float16", "int32")
