@@ -66,3 +66,15 @@ def test_levels_of_recursion_are_counted():
     assert before + 1 == fake.RECURSION_COUNT
     del level
     assert before == fake.RECURSION_COUNT
+
+
+def test_meta_alone_is_refused_where_it_is_not_allowed():
+    with config.patch(fake_tensor_allow_meta=False):
+        mode = FakeTensorMode()
+    assert mode.from_tensor(dispatch.ones(2)).device.type == "cpu"
+    with mode:
+        assert dispatch.ones(2, device="cuda").device.type == "cuda"
+        with pytest.raises(AssertionError, match="does not allow meta"):
+            dispatch.ones(2, device="meta")
+    with pytest.raises(AssertionError, match="does not allow meta"):
+        mode.from_tensor(dispatch.ones(2, device="meta"))

@@ -22,6 +22,14 @@ def test_cat_keeps_a_memory_format_that_all_tensors_have() -> None:
     assert geometry(mixed) == ((2, 6, 4, 4), (96, 16, 4, 1))
 
 
+@pytest.mark.parametrize("dim", [0, 1])
+def test_cat_of_several_memory_formats_is_contiguous(dim: int) -> None:
+    plain, last = meta((2, 3, 4, 4)), image()
+    for tensors in ([plain, last], [last, plain], [last, last, plain], [last, meta((0,))]):
+        assert aten.cat(tensors, dim).is_contiguous()
+    assert not aten.cat([last, last], dim).is_contiguous()
+
+
 def test_cat_skips_empty_tensors_of_one_dimension_but_not_their_dtype() -> None:
     joined = aten.cat([meta((0,), dtype="float64"), image()], 1)
     assert geometry(joined) == ((2, 3, 4, 4), (48, 16, 4, 1))
