@@ -164,12 +164,17 @@ cdef int warn_of(str name) except -1:
     return 0
 
 
+cdef list names_of_outs(OperatorEntry e):
+    cdef Py_ssize_t i
+    return [<object>e.sig.args[i].name for i in range(e.sig.n_args) if e.sig.args[i].flags & AF_OUT]
+
+
 cdef PyObject* call_with_out(PyObject* self, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, int fit, int* found) noexcept:
     """`max(x, 1, out=(values, indices))`: one tuple for an operator's several out arguments; `out=None` is no argument at all."""
     cdef PyObject* vec[64]
     cdef PyObject* r
-    cdef OperatorEntry e
     cdef Py_ssize_t i, given = PyTuple_GET_SIZE_(kwnames), n = nargs
+    cdef bint asked = False
     cdef list names = []
     cdef object out = False
     if nargs + given > 56:
@@ -191,13 +196,17 @@ cdef PyObject* call_with_out(PyObject* self, PyObject** args, Py_ssize_t nargs, 
         out = tuple(out) if isinstance(out, (tuple, list)) else ()       # a list could change while the arguments are read
     except BaseException:                     # of a subclass
         return NULL
-    if not 1 < len(out) <= 8:
+    several = [outs for outs in [names_of_outs(<OperatorEntry>item) for item in (<OpFunction>self).entries] if len(outs) > 1]
+    if not several or not 0 < len(out) <= 8:
         return NULL
+    if not fit & FIT_SETTLED and fit != FIT_TRIAL and any_function_handler(args, nargs + given):
+        r = ask_functions(self, args, nargs, kwnames, (<OpFunction>self).how, &asked)     # handlers get the tuple
+        if asked:
+            found[0] = FOUND_ANSWER
+            return r
     for i in range(<Py_ssize_t>len(out)):
         vec[n + i] = <PyObject*>(<tuple>out)[i]
-    for item in (<OpFunction>self).entries:
-        e = <OperatorEntry>item
-        outs = [<object>e.sig.args[i].name for i in range(e.sig.n_args) if e.sig.args[i].flags & AF_OUT]
+    for outs in several:
         if len(outs) != len(out):
             continue
         left = tuple(names + outs)

@@ -450,6 +450,8 @@ cdef class Tensor:
         """The memory as `memoryview` and numpy see it; the view belongs to the array, which keeps the bytes alive."""
         if n_dispatch_modes(tls()):
             raise BufferError("a dispatch mode is on: arrays come from __array__, which modes see")
+        if tls().n_function_modes or self.c_flags & TF_HAS_TORCH_FUNCTION:
+            raise BufferError("function handlers look on: arrays come from __array__, which they see")
         if needs_grad(self) or self.c_flags & TF_HAS_TORCH_DISPATCH or self.c_keys & (KS_Conjugate | KS_Negative):
             raise BufferError("the memory of a tensor that requires grad, is conjugated, negated or a subclass "
                               "with __torch_dispatch__ is not shared: use detach(), resolve_conj(), resolve_neg()")

@@ -8,7 +8,7 @@ comes back, as PyTorch's PyInterpreter does. No operator goes through this modul
 from operator import index
 
 from cpython.object cimport PyObject, PyTypeObject, destructor
-from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdint cimport INT64_MAX, INT64_MIN, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free
 
 from dispatch._C cimport dtypes
@@ -62,6 +62,8 @@ cdef object refuse(Tensor t, str question, object value, str wanted):
 cdef object whole(Tensor t, str question, object value):
     if number_kind(<PyObject*>value) == NK_INT:
         return value
+    if type(value) is int and not INT64_MIN <= value <= INT64_MAX:
+        raise ValueError(f"{type(t).__name__}.__torch_dispatch__: {question} is {value!s:.40}, which does not fit in 64 bits")
     if isinstance(value, (float, complex, Tensor)) or not hasattr(value, "__index__"):
         refuse(t, question, value, "an int")
     return index(value)
@@ -193,6 +195,12 @@ cdef int check_type(object value, object kinds, str who, str name) except -1:
     return 0
 
 
+cdef int check_bools(str who, dict given) except -1:
+    for name, value in given.items():
+        check_type(value, bool, who, name)
+    return 0
+
+
 # ---- instances over the memory of another tensor ---------------------------------------------------------------------
 
 cdef Tensor call_without_modes(str name, Tensor t):
@@ -213,8 +221,8 @@ cdef Tensor call_without_modes(str name, Tensor t):
     return made
 
 
-def make_subclass(cls, data, bint require_grad=False, *, dispatch_sizes_strides_policy=None, bint dispatch_device=False,
-                  bint dispatch_layout=False, device_for_backend_keys=None):
+def make_subclass(cls, data, require_grad=False, *, dispatch_sizes_strides_policy=None, dispatch_device=False,
+                  dispatch_layout=False, device_for_backend_keys=None):
     """An instance of `cls` over the memory of `data`, detached from it (torch.Tensor._make_subclass).
 
     Args: `dispatch_sizes_strides_policy` None, "strides" or "sizes", `dispatch_device`, `dispatch_layout`: what the class answers
@@ -228,6 +236,8 @@ def make_subclass(cls, data, bint require_grad=False, *, dispatch_sizes_strides_
     cdef uint32_t flags
     tensor_class(cls, "_make_subclass")
     check_type(data, Tensor, "_make_subclass", "data")
+    check_bools("_make_subclass", {"require_grad": require_grad, "dispatch_device": dispatch_device,
+                                   "dispatch_layout": dispatch_layout})
     flags = policy_flags(dispatch_sizes_strides_policy, dispatch_device, dispatch_layout)
     if (<Tensor>data).c_flags & TF_HAS_TORCH_DISPATCH:
         t = as_instance(call_without_modes("aten::detach", data), <type>cls)
@@ -354,8 +364,8 @@ cdef Storage wrapper_storage(dtypes.device dev, int64_t nbytes):
 
 
 def make_wrapper_subclass(cls, size, strides=None, storage_offset=None, memory_format=None, dtype=None, layout=dtypes.get_layout(0),
-                          device=None, bint pin_memory=False, bint requires_grad=False, dispatch_sizes_strides_policy=None,
-                          bint dispatch_device=False, bint dispatch_layout=False, _extra_dispatch_keys=None, storage_size=None):
+                          device=None, pin_memory=False, requires_grad=False, dispatch_sizes_strides_policy=None,
+                          dispatch_device=False, dispatch_layout=False, _extra_dispatch_keys=None, storage_size=None):
     """An instance of `cls` with metadata and no memory, for classes that wrap other tensors (torch.Tensor._make_wrapper_subclass).
 
     Args: `size`, `strides`, `storage_offset` (only with strides), `dtype`, `layout`, `device`: what the instance says of itself;
@@ -382,6 +392,8 @@ def make_wrapper_subclass(cls, size, strides=None, storage_offset=None, memory_f
     check_type(layout, dtypes.layout, who, "layout")
     check_type(memory_format, (dtypes.memory_format, type(None)), who, "memory_format")
     check_type(_extra_dispatch_keys, (DispatchKeySet, type(None)), who, "_extra_dispatch_keys")
+    check_bools(who, {"requires_grad": requires_grad, "pin_memory": pin_memory, "dispatch_device": dispatch_device,
+                      "dispatch_layout": dispatch_layout})
     flags = policy_flags(dispatch_sizes_strides_policy, dispatch_device, dispatch_layout)
     dev = dtypes.device_of("cpu" if device is None else device)
     code = dtypes.default_dtype_code() if dtype is None else dtypes.dtype_code(dtype)

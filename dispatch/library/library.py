@@ -99,6 +99,8 @@ class Library:
         if alias_analysis and alias_analysis not in ("FROM_SCHEMA", "CONSERVATIVE"):
             raise RuntimeError(f"Invalid alias_analysis type {alias_analysis}")
         module = self.m or self._module()
+        if type(schema) is not str:
+            schema = str.__str__(schema)  # of a subclass; a TypeError of what is no text
         listed = () if tags == () else _checked_tags(schema, tags)
         return module.define(schema, alias_analysis, listed, self._noted)
 
@@ -129,7 +131,7 @@ class Library:
             allow_override: False: RuntimeError when Python registered a kernel there already.
 
         Raises:
-            TypeError: `fn` is not callable.
+            TypeError: `fn` is not callable; the key is no text.
             RuntimeError: an unknown key; another namespace; a Meta kernel for an operator that
                 decomposes, or that is not defined.
         """
@@ -139,6 +141,8 @@ class Library:
             )
         dispatch_key = dispatch_key or self.dispatch_key
         name = op_name if type(op_name) is str else self._resolve_op_name(op_name, "impl")
+        if not isinstance(dispatch_key, str):
+            raise TypeError(f"{name}: a dispatch key is given by its name, not as {dispatch_key!r}")
         token = self._token(name, dispatch_key)
         if not allow_override:
             self._check_free(token)

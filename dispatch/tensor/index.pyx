@@ -45,14 +45,21 @@ def getitem(Tensor self not None, index):
     """`self[index]`: a view where slices, ints and None suffice, else a new tensor."""
     cdef list tensors
     if type(index) is int:
-        return chosen(self, 0, index, 0)
+        return chosen(self, 0, index, 0, asked_sizes(self))
     if type(index) is slice:
-        return sliced(self, 0, index, True)
+        return sliced(self, 0, index, True, asked_sizes(self))
     if index is None:
+        asked_sizes(self)
         return UNSQUEEZE(self, 0)
     if index is Ellipsis:
+        asked_sizes(self)
         return ALIAS(self)
     tensors = []
+    if type(index) is bool:
+        asked_sizes(self)
+        found = UNSQUEEZE(self, 0)
+        record(tensors, 0, flag_index(index, found))
+        return INDEX(found, on_device(tensors, found))
     found = apply(self, as_tuple(index), tensors)
     if tensors:
         return INDEX(found, on_device(tensors, found))
@@ -66,11 +73,16 @@ def setitem(Tensor self not None, index, value):
     if index is False:
         return
     if index is Ellipsis:
+        asked_sizes(self)
         copy_to(self, source)
     elif index is None or index is True:
+        asked_sizes(self)
         copy_to(UNSQUEEZE(self, 0), source)
     elif type(index) is slice:
-        copy_to(sliced(self, 0, index, dims_of(self) == 0), source)     # no slice of a 0-d tensor takes everything
+        asked = asked_sizes(self)
+        copy_to(sliced(self, 0, index, n_dims(self, asked) == 0, asked), source)        # no slice of a 0-d tensor takes everything
+    elif type(index) is int:
+        copy_to(chosen(self, 0, index, 0, asked_sizes(self)), source)
     else:
         tensors = []
         found = apply(self, as_tuple(index), tensors)
@@ -89,31 +101,39 @@ cdef inline int dims_of(Tensor t) except? -1:               # a wrapper may say 
     return t.dim() if t.c_flags & TF_CUSTOM_SIZES else t.c_ndim
 
 
-cdef inline object size_at(Tensor t, int dim):
-    return t.size(dim) if t.c_flags & TF_CUSTOM_SIZES else size_object(t.c_sizes[dim])
+cdef inline object asked_sizes(Tensor t):                   # of a wrapper that answers itself: once for each entry of an index
+    return t.shape if t.c_flags & TF_CUSTOM_SIZES else None
 
 
-cdef object chosen(Tensor self, int dim, object index, int real_dim):
+cdef inline Py_ssize_t n_dims(Tensor t, object asked) except -1:
+    return t.c_ndim if asked is None else len(asked)
+
+
+cdef inline object size_at(Tensor t, int dim, object asked):
+    return size_object(t.c_sizes[dim]) if asked is None else asked[dim]
+
+
+cdef object chosen(Tensor self, int dim, object index, int real_dim, object asked):
     if is_symbol(index):
         return SELECT(self, dim, index)
     if not LOWEST <= index <= HIGHEST:
         raise ValueError(f"index {index} does not fit in 64 bits")
-    if dims_of(self) == 0:
+    if n_dims(self, asked) == 0:
         raise IndexError("invalid index of a 0-dim tensor: there is no element to choose, use item() for its value")
-    size = size_at(self, dim)
+    size = size_at(self, dim, asked)
     if not is_symbol(size) and not -size <= index < size:      # of a symbol the operator asks
         raise IndexError(f"{SELECT.name()}: index {index} is out of bounds for dimension {real_dim} with size {size}")
     return SELECT(self, dim, index)
 
 
-cdef object sliced(Tensor self, int dim, slice index, bint always):
+cdef object sliced(Tensor self, int dim, slice index, bint always, object asked):
     """With `always` off, a slice that takes everything is left out."""
     step = 1 if index.step is None else slice_int(index.step)
     if step <= 0:
         raise ValueError(f"slice: step must be greater than zero, got {step}")
     start = 0 if index.start is None else slice_int(index.start)
     stop = TO_THE_END if index.stop is None else slice_int(index.stop)
-    if not always and takes_all(start, stop, step, size_at(self, dim)):
+    if not always and takes_all(start, stop, step, size_at(self, dim, asked)):
         return self
     return SLICE(self, dim, start, stop, step)
 
@@ -170,16 +190,17 @@ cdef object apply(Tensor self, tuple index, list tensors):
     if n > ndim:
         raise IndexError(f"Tensor.__getitem__: too many indices for tensor of dimension {ndim}: {n}")
     for entry in entries:
+        asked = asked_sizes(found)
         if type(entry) is int:
-            found = chosen(found, dim, entry, real_dim)
+            found = chosen(found, dim, entry, real_dim, asked)
         elif type(entry) is slice:
-            found = sliced(found, dim, entry, False)
+            found = sliced(found, dim, entry, False, asked)
             dim += 1
         elif entry is None:
             found = UNSQUEEZE(found, dim)
             dim += 1
         elif entry is Ellipsis:
-            dim += ndim - n
+            dim += dims_of(self) - n
         elif type(entry) is bool:
             found = UNSQUEEZE(found, dim)
             dim = record(tensors, dim, flag_index(entry, found))
@@ -190,9 +211,9 @@ cdef object apply(Tensor self, tuple index, list tensors):
                 found = UNSQUEEZE(found, dim)
                 dim = record(tensors, dim, flag_index(bool(entry), found))
             else:
-                found = chosen(found, dim, int(entry), real_dim)
+                found = chosen(found, dim, int(entry), real_dim, asked)
         else:                                          # an int of a class of its own, or a symbolic one
-            found = chosen(found, dim, entry, real_dim)
+            found = chosen(found, dim, entry, real_dim, asked)
         real_dim += 1
     return found
 
@@ -295,8 +316,12 @@ cdef int copy_to(object target, Tensor source) except -1:
         target.fill_(source)
     else:
         left = without_leading_ones(source.shape)
-        check_expands(left, list(target.shape))
-        target.copy_(EXPAND(VIEW(source, left), list(target.shape)))
+        view = VIEW(source, left)
+        sizes = target.shape
+        if sizes != view.shape:
+            check_expands(left, list(sizes))
+            view = EXPAND(view, list(target.shape))
+        target.copy_(view)
     return 0
 
 

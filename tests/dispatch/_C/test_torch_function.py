@@ -4,6 +4,7 @@ import gc
 import threading
 import weakref
 
+import numpy as np
 import pytest
 
 import dispatch
@@ -285,3 +286,41 @@ def test_what_handlers_never_see_is_not_overridable():
     found = modes.get_overridable_functions()
     assert vars(dispatch.Tensor)["is_view"] not in found
     assert vars(dispatch.Tensor)["is_leaf"] in found
+
+
+def test_handlers_of_several_outs_see_the_tuple_that_was_given():
+    seen = []
+
+    class Out(dispatch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            seen.append((func.__name__, sorted(kwargs or {})))
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    outs = tuple(
+        dispatch.empty(0, dtype=t).as_subclass(Out) for t in (dispatch.float32, dispatch.int64)
+    )
+    found = dispatch.max(dispatch.ones(2, 2), 0, out=outs)
+    assert seen == [("max", ["out"])]
+    assert type(found) is dispatch.return_types.max_out
+    assert found[0].tolist() == [1, 1]
+    seen.clear()
+    with pytest.raises(TypeError):
+        dispatch.max(dispatch.ones(2, 2), 0, out=outs[:1])
+    assert seen == [("max", ["out"])]
+
+
+def test_numpy_asks_the_handlers_for_an_array():
+    names = []
+
+    class Array(dispatch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            names.append(func.__name__)
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    x = dispatch.ones(2)
+    assert np.asarray(x.as_subclass(Array)).tolist() == [1, 1]
+    with Names() as mode:
+        assert np.asarray(x).tolist() == [1, 1]
+    assert "__array__" in names and "__array__" in mode.names

@@ -174,3 +174,35 @@ def test_one_value_for_several_is_an_error_of_the_entry():
         dispatch.max(x, 0)
     with pytest.raises(TypeError, match="2 values"):
         dispatch.ops.aten.max.dim(x, 0)
+
+
+@pytest.mark.parametrize("question", [lambda x: x.shape, lambda x: x.stride()])
+def test_an_answer_beyond_64_bits_is_refused(question):
+    class Far(Wrapper):
+        @staticmethod
+        def __new__(cls, inner):
+            return dispatch.Tensor._make_wrapper_subclass(
+                cls, inner.shape, dispatch_sizes_strides_policy="sizes"
+            )
+
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            return (1 << 70,)
+
+    with pytest.raises(ValueError, match="64 bits"):
+        question(Far(dispatch.ones(2)))
+
+
+@pytest.mark.parametrize(
+    "flag", ["requires_grad", "pin_memory", "dispatch_device", "dispatch_layout"]
+)
+@pytest.mark.parametrize("value", [None, 1, "no"])
+def test_flags_of_a_wrapper_are_bools(flag, value):
+    with pytest.raises(TypeError, match=flag):
+        dispatch.Tensor._make_wrapper_subclass(Wrapper, (2,), **{flag: value})
+
+
+@pytest.mark.parametrize("flag", ["require_grad", "dispatch_device", "dispatch_layout"])
+def test_flags_of_an_instance_are_bools(flag):
+    with pytest.raises(TypeError, match=flag):
+        dispatch.Tensor._make_subclass(Wrapper, dispatch.ones(2), **{flag: 1})

@@ -357,3 +357,27 @@ def test_a_library_for_meta_has_no_kernel_of_what_decomposes(library):
     lib.impl("f", lambda x: x + 1, "CompositeImplicitAutograd")
     with pytest.raises(RuntimeError, match="CompositeImplicitAutograd"):
         library("lb", "IMPL", "Meta").impl("f", lambda x: x)
+
+
+def test_a_schema_of_a_subclass_of_str_is_one(library):
+    class Text(str):
+        pass
+
+    assert library("lb", "DEF").define(Text("f(Tensor x) -> Tensor")) == "f"
+    assert ops.lb.f.overloads() == ["default"]
+
+
+def test_a_schema_that_is_no_text_defines_nothing(library):
+    lib = library("lb", "DEF")
+    for schema in (b"f(Tensor x) -> Tensor", None):
+        with pytest.raises(TypeError):
+            lib.define(schema)
+    assert not hasattr(ops.lb, "f")
+
+
+def test_a_dispatch_key_is_given_by_name(library):
+    lib = library("lb", "DEF")
+    lib.define("f(Tensor x) -> Tensor")
+    with pytest.raises(TypeError, match="by its name"):
+        lib.impl("f", lambda x: x, _C.DispatchKey.CPU)
+    assert not _C._dispatch_has_kernel_for_dispatch_key("lb::f", "CPU")

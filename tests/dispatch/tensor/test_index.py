@@ -141,3 +141,55 @@ def test_assigned_tensors_are_broadcast() -> None:
 def test_a_dict_is_no_index():
     with pytest.raises(IndexError, match="dict"):
         dispatch.ones(2)[{}]
+
+
+class Sized(dispatch.Tensor):
+    """A wrapper that answers for its sizes; what operators return does not."""
+
+    calls: list[str] = []
+
+    @classmethod
+    def of(cls, inner, policy=None):
+        made = dispatch.Tensor._make_wrapper_subclass(
+            cls, inner.shape, dtype=inner.dtype, dispatch_sizes_strides_policy=policy
+        )
+        made.inner = inner
+        return made
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        cls.calls.append(str(func).split(".")[1])
+        found = func(*[x.inner if isinstance(x, cls) else x for x in args], **(kwargs or {}))
+        return cls.of(found) if isinstance(found, dispatch.Tensor) else found
+
+
+@pytest.mark.parametrize(
+    ("index", "read", "written"),
+    [
+        (0, "sym_size select", "sym_size select fill_"),
+        (slice(0, 1), "sym_size slice", "sym_size slice fill_"),
+        (slice(None), "sym_size slice", "sym_size sym_size fill_"),
+        (Ellipsis, "sym_size alias", "sym_size sym_size fill_"),
+        (None, "sym_size unsqueeze", "sym_size unsqueeze fill_"),
+        (True, "sym_size unsqueeze index", "sym_size unsqueeze fill_"),
+        ((0, 1), "dim sym_size select select", "dim sym_size select select copy_"),
+        ((..., 1), "dim sym_size dim sym_size select", "dim sym_size dim sym_size select fill_"),
+        ([0, 1], "dim sym_size index", "dim sym_size index_put_"),
+    ],
+)  # fmt: skip
+def test_a_wrapper_is_asked_for_its_sizes_once_for_an_entry(index, read, written):
+    wrapper = Sized.of(dispatch.ones(2, 3), "sizes")
+    Sized.calls = []
+    wrapper[index]
+    assert Sized.calls == read.split()
+    Sized.calls.clear()
+    wrapper[index] = 5.0
+    assert Sized.calls == written.split()
+
+
+def test_a_value_with_the_sizes_of_its_place_is_not_expanded():
+    x = dispatch.ones(2)
+    with Calls() as seen:
+        x[0] = dispatch.zeros(1)
+    assert "aten.expand.default" not in seen.names
+    assert x.tolist() == [0, 1]
