@@ -448,13 +448,10 @@ cdef class Tensor:
 
     def __getbuffer__(self, Py_buffer* view, int flags):
         """The memory as `memoryview` and numpy see it; the view belongs to the array, which keeps the bytes alive."""
-        if n_dispatch_modes(tls()):
-            raise BufferError("a dispatch mode is on: arrays come from __array__, which modes see")
-        if tls().n_function_modes or self.c_flags & TF_HAS_TORCH_FUNCTION:
-            raise BufferError("function handlers look on: arrays come from __array__, which they see")
+        if n_dispatch_modes(tls()) or tls().n_function_modes or self.c_flags & TF_HAS_TORCH_FUNCTION:
+            raise BufferError("a mode or handler looks on: arrays come from __array__, which it sees")
         if needs_grad(self) or self.c_flags & TF_HAS_TORCH_DISPATCH or self.c_keys & (KS_Conjugate | KS_Negative):
-            raise BufferError("the memory of a tensor that requires grad, is conjugated, negated or a subclass "
-                              "with __torch_dispatch__ is not shared: use detach(), resolve_conj(), resolve_neg()")
+            raise BufferError("memory of what requires grad, has a bit or a __torch_dispatch__ is not shared: detach or resolve it")
         try:
             PyObject_GetBuffer(lent(get_numpy(self), self.c_storage), view, flags)
         except BufferError:
@@ -648,13 +645,14 @@ cdef class Tensor:
     @property
     def data(self):
         """The same values without autograd's relations, and with a version counter of its own."""
-        cdef object found
         if (self.c_keys & KS_Python or n_dispatch_modes(tls())) and not tls().excluded & KS_Python:
             found = hook("data")(self)       # PyTorch detaches, which handlers see
-            if type(found) is Tensor:
-                return alias_as(<Tensor>found, Tensor)
-            if isinstance(found, Tensor) and found is not self and not (<Tensor>found).c_flags & TF_IS_VIEW:
-                drop_counter(<Tensor>found)
+            if isinstance(found, Tensor) and found is not self:      # this object: a mode that traces knows it by identity
+                if type(found) is Tensor:
+                    (<Tensor>found).c_base = (<Tensor>found).c_autograd = None
+                    (<Tensor>found).c_flags &= ~<uint32_t>(TF_IS_VIEW | TF_REQUIRES_GRAD | TF_VIEW_MARKS)
+                if not (<Tensor>found).c_flags & TF_IS_VIEW:
+                    drop_counter(<Tensor>found)
             return found
         return alias_as(self, <type>type(self) if self.c_keys & KS_Python else Tensor)
 

@@ -80,7 +80,7 @@ def setitem(Tensor self not None, index, value):
         copy_to(UNSQUEEZE(self, 0), source)
     elif type(index) is slice:
         asked = asked_sizes(self)
-        copy_to(sliced(self, 0, index, n_dims(self, asked) == 0, asked), source)        # no slice of a 0-d tensor takes everything
+        copy_to(sliced(self, 0, index, n_dims(self, asked) == 0, asked), source)     # no slice of a 0-d tensor takes everything
     elif type(index) is int:
         copy_to(chosen(self, 0, index, 0, asked_sizes(self)), source)
     else:

@@ -320,3 +320,22 @@ def test_a_tensor_keeps_what_it_is_made_of(name):
     with pytest.raises(RuntimeError, match=f"Tensor.{name} cannot be deleted"):
         delattr(x, name)
     assert x.tolist() == [1, 1]
+
+
+def test_data_is_the_very_tensor_that_a_mode_returned():
+    """A tracer knows tensors by identity: of another object it would make a constant."""
+
+    class Last(dispatch.modes.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            self.found = func(*args, **(kwargs or {}))
+            return self.found
+
+    x = dispatch.ones(2, requires_grad=True)
+    with Last() as mode:
+        data = x.data
+        assert data is mode.found
+        assert x.view(dispatch.int32) is mode.found
+    assert not data._is_view() and data._base is None and not data.requires_grad
+    data.add_(1)
+    assert (data._version, x._version) == (1, 0)
+    assert x.tolist() == [2, 2]
