@@ -2,15 +2,19 @@
 
 Called by the structured kernels with an output of the right size; inputs may be of other dtypes.
 """
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
 from dispatch._C.dtypes cimport MF_contiguous
 from dispatch._C.errors cimport refused
+from dispatch._C.keys cimport KS_Conjugate, KS_Negative
 from dispatch._C.tensor cimport Tensor, data_of, is_contiguous_as, new_view
 from dispatch.kernels.cpu.copy.copies cimport caster, copy_values
 from dispatch.kernels.cpu.copy.strided cimport dispatch_moves, dispatch_run, itemsize_of, move_between, owners
 from dispatch.kernels.cpu.threads cimport in_spans, parts_for
+
+# Tensors with these come as they are from a handler's calls: what works their values out is excluded there.
+cdef uint64_t BITS = (KS_Conjugate | KS_Negative) & ~<uint64_t>0xFFFF
 
 
 cdef int place(Tensor out, Tensor t, dispatch_moves* m, int64_t offset) except -1:
@@ -19,7 +23,7 @@ cdef int place(Tensor out, Tensor t, dispatch_moves* m, int64_t offset) except -
     cdef int d, size = itemsize_of(t)
     cdef int64_t sizes[64]
     cdef int64_t strides[64]
-    if run == NULL:
+    if run == NULL or (t.c_keys ^ out.c_keys) & BITS:
         for d in range(m.ndim):
             sizes[d], strides[d] = m.sizes[d], m.to[d] // itemsize_of(out)
         return copy_values(new_view(out, m.ndim, sizes, strides, out.c_offset + offset), t)
@@ -66,8 +70,8 @@ cdef bint by_rows(Tensor out, list tensors, int64_t dim) except -1:
     j.n, j.row, j.to = 0, 0, data_of(out, size)
     for item in tensors:
         t = <Tensor>item
-        if t is out or t.c_dtype != out.c_dtype or not is_contiguous_as(t, MF_contiguous) or t.c_numel % lead \
-                or t.c_numel // lead * size < SHORTEST:
+        if t is out or t.c_dtype != out.c_dtype or (t.c_keys ^ out.c_keys) & BITS or not is_contiguous_as(t, MF_contiguous) \
+                or t.c_numel % lead or t.c_numel // lead * size < SHORTEST:
             return False
         j.pieces[j.n], j.lengths[j.n] = data_of(t, size), t.c_numel // lead * size
         j.row += j.lengths[j.n]

@@ -8,6 +8,7 @@ from hypothesis import given, strategies as st
 
 import dispatch
 from dispatch import ops
+from dispatch.modes import TorchDispatchMode
 
 KINDS = ("float32", "int64", "bool", "complex64", "float16")
 
@@ -62,3 +63,27 @@ def test_an_output_with_elements_is_none_of_those_that_are_joined(join: Any) -> 
     with pytest.raises(RuntimeError, match="is one of those that are read"):
         join([out, out], 0, out=out)
     assert out.shape == (4, 2)
+
+
+@pytest.mark.parametrize("columns", [2, 100])
+def test_conjugates_and_negatives_within_a_handler_are_joined_by_their_values(columns: int) -> None:
+    """What works their values out is excluded there."""
+    x = dispatch.full((3, columns), 1 + 2j)
+    plain = dispatch.ones(3, columns)
+    n = dispatch._neg_view(plain)
+    joined: list[dispatch.Tensor] = []
+
+    class Joins(TorchDispatchMode):
+        def __torch_dispatch__(
+            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            joined.extend(dispatch.cat([x.conj(), x], dim) for dim in (0, 1))
+            joined.extend((dispatch.stack([x, x.conj()], 1), dispatch.cat([n, n], 1)))
+            return args[0]
+
+    with Joins():
+        dispatch.relu(plain)
+    rows, wide, stacked, negated = joined
+    assert rows[0, 0].item() == wide[0, 0].item() == stacked[0, 1, 0].item() == 1 - 2j
+    assert rows[5, 0].item() == wide[2, -1].item() == stacked[2, 0, 1].item() == 1 + 2j
+    assert negated.unique().tolist() == [-1]
