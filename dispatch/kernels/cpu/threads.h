@@ -25,7 +25,7 @@ static int pool_started;              /* threads that there are */
 static _Atomic uint64_t pool_number;  /* of the job that runs, counted */
 static part_fn pool_fn;
 static void *pool_context;
-static int64_t pool_next, pool_parts; /* the part that is taken next */
+static int64_t pool_next, pool_parts; /* parts from the one to the other are left */
 static _Atomic int pool_busy;         /* threads at work */
 static _Atomic int pool_cpu;          /* the processor of the caller */
 static int pool_wanted;               /* how many may still join */
@@ -40,10 +40,11 @@ enum { LOOKS = 30000 };
 #define pause_a_little() ((void)0)
 #endif
 
-static void take_parts(void)          /* with pool_lock held */
+/* The caller begins at the first part and the others at the last, each time: what a thread has written is what it reads next. */
+static void take_parts(bool from_end) /* with pool_lock held */
 {
     while (pool_next < pool_parts) {
-        int64_t part = pool_next++;
+        int64_t part = from_end ? --pool_parts : pool_next++;
         pthread_mutex_unlock(&pool_lock);
         pool_part = true;
         pool_fn(pool_context, part);
@@ -95,7 +96,7 @@ static void *work(void *unused)
         seen = pool_number;
         pool_wanted--;
         pool_busy++;
-        take_parts();
+        take_parts(true);
         if (--pool_busy == 0)
             pthread_cond_signal(&pool_end);
     }
@@ -149,7 +150,7 @@ static void run_parts(part_fn fn, void *context, int64_t parts, int threads)
     pool_cpu = sched_getcpu();
     pool_number++;
     pthread_cond_broadcast(&pool_begin);
-    take_parts();
+    take_parts(false);
     pool_wanted = 0;
     if (pool_busy > 0) {
         pthread_mutex_unlock(&pool_lock);
