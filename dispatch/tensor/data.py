@@ -277,7 +277,7 @@ def tensor_for_index(data: Any) -> Tensor:
     return _aten.lift_fresh.default(made)
 
 
-def _finished(made: Tensor, device: Any, requires_grad: bool) -> Tensor:
+def _finished(made: Tensor, device: Any, requires_grad: Any) -> Tensor:
     """Show a new tensor to the modes, move it, mark it."""
     if requires_grad is not True and requires_grad is not False:
         kind = type(requires_grad).__name__
