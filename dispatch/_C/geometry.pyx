@@ -26,7 +26,8 @@ cdef int64_t expressed_bytes(int64_t offset, int64_t span, int64_t itemsize) exc
 
 
 cdef int raise_numel_overflow(int ndim, const int64_t* sizes) except -1:
-    raise refused(f"numel: integer multiplication overflow with sizes={list(tuple_of(ndim, sizes))}")
+    raise refused("Storage size calculation overflowed, an integer multiplication overflow, "
+                  f"with sizes={list(tuple_of(ndim, sizes))}")
 
 
 cdef int raise_storage_overflow(int ndim, const int64_t* sizes, const int64_t* strides) except -1:

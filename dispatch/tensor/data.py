@@ -352,7 +352,9 @@ def tensor(
 
 
 def _is_lent(data: Any) -> bool:
-    """Whether an object lends its memory by DLPack: another library's array."""
+    """Whether an object lends its memory by DLPack: another library's array, or a capsule."""
+    if type(data).__name__ == "PyCapsule":
+        return '"dltensor' in repr(data)  # "used_dltensor" once it was taken
     return hasattr(data, "__dlpack__") and not isinstance(data, np.ndarray)
 
 
@@ -406,9 +408,11 @@ def asarray(
     dtype: dtypes.dtype | None = None,
     device: Any = None,
     copy: bool | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = None,
 ) -> Tensor:
     """`obj` as a tensor; shared unless that is impossible or `copy` is true (torch.asarray).
+
+    Without `requires_grad` gradients are as those of `obj`; False cuts them off.
 
     Raises: ValueError when `copy` is False and the memory cannot be shared.
     """
@@ -416,19 +420,29 @@ def asarray(
     shared = _shared(obj, dtype)
     if shared is None:
         if copy is False:
-            raise ValueError("asarray: a sequence or number has no memory that a tensor can share")
-        return _finished(_plain_tensor(obj, dtype), device, requires_grad)
+            raise ValueError("asarray: can't alias arbitrary sequence: it has no memory to share")
+        marked = False if requires_grad is None else requires_grad
+        return _finished(_plain_tensor(obj, dtype), device, marked)
     wanted = (device or shared.device, dtype or shared.dtype)
     if copy is False and wanted != (shared.device, shared.dtype):
-        raise ValueError(f"asarray: {shared.dtype} on {shared.device} cannot be shared as {wanted}")
+        raise ValueError(_told_apart(shared, *wanted))
     if copy:
         shared = _aten.clone.default(shared)
     result = shared.to(*wanted)
+    if requires_grad is False and result.requires_grad:
+        return result.detach()
     if requires_grad and not result.requires_grad:
         result = (
             result.detach().requires_grad_(True) if result is obj else result.requires_grad_(True)
         )
     return result
+
+
+def _told_apart(shared: Tensor, device: dtypes.device, dtype: dtypes.dtype) -> str:
+    """Why nothing is shared: the place differs, or what stands there."""
+    if device != shared.device:
+        return f"asarray: can't alias tensor from device '{shared.device}' to '{device}'"
+    return f"asarray: can't alias tensor with dtype '{shared.dtype}' into dtype '{dtype}'"
 
 
 def _is_buffer(obj: Any) -> bool:

@@ -208,7 +208,9 @@ def frombuffer(
     try:
         view = memoryview(buffer)
     except TypeError:
-        raise ValueError(f"frombuffer: {type(buffer).__name__} is not a buffer") from None
+        kind = type(buffer).__name__
+        text = f"frombuffer: object does not implement Python buffer protocol. It is a {kind}"
+        raise ValueError(text) from None
     if not view.c_contiguous:
         raise RuntimeError("frombuffer: expected a contiguous buffer")
     numpy_dtype = dtypes._numpy_dtype(dtype)
@@ -221,17 +223,23 @@ def frombuffer(
 def _check_part(nbytes: int, count: int, offset: int, itemsize: int) -> None:
     """ValueError unless a buffer has `count` items behind its first `offset` bytes."""
     if nbytes == 0 or count == 0:
-        raise ValueError(f"frombuffer: neither the buffer ({nbytes} bytes) nor count may be 0")
+        raise ValueError(
+            f"frombuffer: both buffer length ({nbytes}) and count ({count}) must not be 0"
+        )
     if not 0 <= offset < nbytes:
-        raise ValueError(f"frombuffer: offset {offset} lies outside of a buffer of {nbytes} bytes")
+        raise ValueError(
+            f"frombuffer: offset ({offset} bytes) must be at least 0 and below the "
+            f"buffer length ({nbytes} bytes)"
+        )
     if count < 0 and (nbytes - offset) % itemsize:
         raise ValueError(
-            f"frombuffer: {nbytes - offset} bytes are no whole number of elements of {itemsize}"
+            f"frombuffer: buffer length ({nbytes - offset} bytes) after offset ({offset} bytes) "
+            f"must be a multiple of the element's {itemsize}"
         )
     if count * itemsize > nbytes - offset:
         raise ValueError(
-            f"frombuffer: {count} elements of {itemsize} bytes at offset {offset} do not fit in a"
-            f" buffer of {nbytes} bytes"
+            f"frombuffer: requested buffer length ({count} * {itemsize} bytes) after offset "
+            f"({offset} bytes) must fit the buffer length ({nbytes} bytes)"
         )
 
 

@@ -291,6 +291,22 @@ def test_lists_that_the_collector_changes_are_read_as_they_are_then() -> None:
         gc.set_threshold(*before)
 
 
+def test_asarray_takes_a_capsule_once():
+    x = dispatch.ones(2)
+    capsule = x.__dlpack__()
+    dispatch.asarray(capsule, copy=False)[0] = 5
+    assert x.tolist() == [5, 1]
+    with pytest.raises(RuntimeError, match="PyCapsule"):
+        dispatch.asarray(capsule)
+
+
+def test_asarray_cuts_gradients_off_where_it_is_told():
+    x = dispatch.ones(2, requires_grad=True)
+    assert dispatch.asarray(x) is x and dispatch.asarray(x, requires_grad=True) is x
+    cut = dispatch.asarray(x, requires_grad=False)
+    assert not cut.requires_grad and cut.data_ptr() == x.data_ptr() and x.requires_grad
+
+
 class Closed:
     """A sequence that gives nothing."""
 

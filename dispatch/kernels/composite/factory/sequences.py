@@ -55,7 +55,7 @@ def _check_steps(steps: int) -> None:
         raise refused(f"expected steps of 0 or more, got {steps}")
 
 
-def _kind(start: Any, end: Any, dtype: Any) -> Any:
+def _kind(name: str, start: Any, end: Any, dtype: Any) -> Any:
     """What the numbers ask for, if they are complex."""
     if not (isinstance(start, complex) or isinstance(end, complex)):
         return dtype
@@ -63,7 +63,7 @@ def _kind(start: Any, end: Any, dtype: Any) -> Any:
         dtypes.complex64 if dtypes.get_default_dtype() is not dtypes.float64 else dtypes.complex128
     )
     if dtype is not None and not dtype.is_complex:
-        raise refused(f"complex ends need a complex dtype, got {dtype}")
+        raise refused(f"torch.{name}(): inferred dtype {needed} can't be cast to {dtype}")
     return needed if dtype is None else dtype
 
 
@@ -71,7 +71,7 @@ def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, **options: 
     """`steps` numbers from start to end, at equal distances."""
     _check_steps(steps)
     start, end = (_number(v) for v in (start, end))
-    kind = _kind(start, end, dtype)
+    kind = _kind("linspace", start, end, dtype)
     out = _aten.empty.memory_format([steps], dtype=kind, **options)
     return _aten.linspace.out(start, end, steps, out=out)
 
@@ -88,7 +88,7 @@ def logspace(
     """Powers of `base` with exponents from start to end, at equal distances."""
     _check_steps(steps)
     start, end = (_number(v) for v in (start, end))
-    kind = _kind(start, end, dtype)
+    kind = _kind("logspace", start, end, dtype)
     out = _aten.empty.memory_format([steps], dtype=kind, **options)
     return _aten.logspace.out(start, end, steps, base, out=out)
 

@@ -166,8 +166,7 @@ cdef int check_strided(Tensor self, IntArray size, IntArray stride,
     """at::as_strided's checks; a Meta tensor's storage bounds nothing there, and nothing bounds expressions."""
     cdef int itemsize = dtypes.itemsize_table()[self.c_dtype]
     if size.len != stride.len:
-        raise refused(f"size {ints(size)} and stride {ints(stride)} differ "
-                      "in length")
+        raise refused(f"mismatch in length of strides and shape: {ints(stride)} and {ints(size)}")
     if is_symbolic(offset) or first_symbolic(<int>size.len, size.data) or first_symbolic(<int>stride.len, stride.data):
         return 0
     if bounded:

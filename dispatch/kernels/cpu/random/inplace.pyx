@@ -116,9 +116,9 @@ cdef int check_bounds(Tensor self, double low, double high) except -1:
     if not -most <= high <= most:
         raise refused(f"to={high} is out of bounds for {self.dtype}")
     if low > high:
-        raise refused(f"expected from <= to, got from={low} and to={high}")
+        raise refused(f"uniform_ expects to return a range from low to high, but found from={low} > to={high}")
     if high - low > most:
-        raise refused(f"expected to - from to fit {self.dtype}, got from={low} and to={high}")
+        raise refused(f"uniform_ expects to-from to fit {self.dtype}, but found to={high} and from={low}")
     return 0
 
 
@@ -232,7 +232,7 @@ cdef object normal_(Tensor self, double mean, double std, object generator):
     """Normal; of complex numbers each part has half the variance."""
     cdef Draw d
     if not std >= 0:
-        raise refused(f"expected std to be 0 or more, got {std}")
+        raise refused(f"normal expects std >= 0.0, but found std {std}")
     if not self.c_numel:
         return self
     if is_in(DTYPES_ALL_COMPLEX, self.c_dtype):

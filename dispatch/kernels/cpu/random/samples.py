@@ -59,12 +59,12 @@ def _check_deviations(std: Tensor) -> None:
     if std.dtype.is_complex:
         raise refused(f"expected std to be real, got {std.dtype}")
     if std.numel() and not _aten.ge.Scalar(_aten.min(std), 0).item():
-        raise refused("expected all elements of std to be 0 or more")
+        raise refused("normal expects all elements of std >= 0.0")
 
 
 def _check_deviation(std: float) -> None:
     if not std >= 0:
-        raise refused(f"expected std to be 0 or more, got {std}")
+        raise refused(f"normal expects std >= 0.0, but found std {std}")
 
 
 def _drawn(out: Tensor, size: tuple[int, ...], std: float, generator: Generator | None) -> Tensor:

@@ -185,8 +185,8 @@ cdef Tensor resized_for_arange(Tensor out, int64_t n):
     """`out` keeps its shape when it has `n` elements already; else it becomes one-dimensional."""
     if ne_or_true(out.c_numel, n):
         if gt_or_false(out.c_numel, 0):
-            warnings.warn(f"arange: the out tensor has {size_object(out.c_numel)} elements, and {size_object(n)} are needed: "
-                          "it was resized", UserWarning, stacklevel=2)
+            warnings.warn(f"arange: The out tensor will be resized: it has {size_object(out.c_numel)} elements, "
+                          f"and {size_object(n)} are needed", UserWarning, stacklevel=2)
         place_tensor(out, out.c_storage, 1, &n, NULL, out.c_offset)
     return out
 

@@ -55,7 +55,7 @@ def eye_m_out(n: int, m: int, *, out: Tensor) -> Tensor:
     """A matrix."""
     for name, size in (("n", n), ("m", m)):
         if not rules.holds(size >= 0):
-            raise refused(f"expected {name} of 0 or more, got {size}")
+            raise refused(f"{name} must be greater or equal to 0, got {size}")
     return resized(out, [n, m])
 
 

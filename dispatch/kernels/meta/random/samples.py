@@ -229,7 +229,7 @@ def normal_tensor_tensor(mean: Any, std: Any, *, generator: Any) -> Any:
 def normal_tensor_float(mean: Any, std: float, *, generator: Any) -> Any:
     """Of mean's sizes."""
     if not std >= 0:
-        raise refused(f"expected std to be 0 or more, got {std}")
+        raise refused(f"normal expects std >= 0.0, but found std {std}")
     return _computed(mean, std)
 
 

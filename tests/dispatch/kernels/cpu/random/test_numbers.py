@@ -111,7 +111,7 @@ def test_what_is_no_parameter_is_refused_by_name() -> None:
         (lambda: x.geometric_(1), "geometric_: expected p"),
         (lambda: x.log_normal_(0, 0), "log_normal_: expected std"),
         (lambda: d.poisson(f(1, math.nan)), "poisson: expected all rates"),
-        (lambda: d.normal(x, -d.ones(2)), "normal.*: expected all elements of std"),
+        (lambda: d.normal(x, -d.ones(2)), "normal.*: normal expects all elements of std"),
         (lambda: d.rrelu(x, 2, 1), "rrelu: expected lower"),
         (lambda: d.feature_dropout(x, 0.5, True), "feature_dropout: expected input"),
     ):
