@@ -53,7 +53,6 @@ cdef class OperatorEntry:
     cdef uint64_t hard               # functionality bits with an own kernel that is no fallthrough
     cdef uint64_t soft               # functionality bits with some ROW_FALLBACK entry
     cdef Kernel** kernels            # by number in the row
-    cdef uint32_t generation         # grows with every registration: caches that depend on kernels compare it
     cdef uint32_t id                 # unique for each entry that ever lived
     cdef uint16_t flags              # OpFlag
     cdef uint64_t tags

@@ -247,7 +247,6 @@ cdef int set_schema(OperatorEntry e, object schema, str where) except -1:
     e.flags = schema_flags(&made)
     e.defined = True
     e.kwnames = None
-    e.generation += 1
     return 0
 
 
@@ -514,7 +513,6 @@ cdef int install_row(OperatorEntry e, uint8_t* row, Kernel** kernels, list objec
     e.kernel_objects = objects
     e.hard = hard
     e.soft = soft
-    e.generation += 1
     free(old_row)
     free(old_kernels)
     return 0

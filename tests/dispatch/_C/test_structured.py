@@ -55,7 +55,7 @@ def _of_numpy(n, dtype=np.float32):
         ),
     ],
 )
-@pytest.mark.filterwarnings("ignore:.*was resized")
+@pytest.mark.filterwarnings("ignore:.*(was|will be) resized")
 def test_an_output_over_memory_that_cannot_grow_stays_as_it_was(call):
     out = _of_numpy(2)
     with pytest.raises(RuntimeError, match="Trying to resize storage that is not resizable"):
