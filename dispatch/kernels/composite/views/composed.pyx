@@ -18,14 +18,18 @@ from dispatch.kernels.composite.callee cimport Callee, callee, ints, numbers, si
 from dispatch.kernels.composite.views.geometry cimport wrap
 from dispatch.kernels.meta cimport rules
 
+cdef Callee ADD = callee("add", "Tensor")
+cdef Callee ADD_ = callee("add_", "Tensor")
 cdef Callee AS_STRIDED = callee("as_strided")
 cdef Callee CLONE = callee("clone")
 cdef Callee CONTIGUOUS = callee("contiguous")
 cdef Callee CONJ_VIEW = callee("_conj")
 cdef Callee EXPAND = callee("expand")
 cdef Callee ITEM = callee("item")
+cdef Callee MOVEDIM = callee("movedim", "int")
 cdef Callee NARROW = callee("narrow")
 cdef Callee NEG_VIEW = callee("_neg_view")
+cdef Callee NEW_ZEROS = callee("new_zeros")
 cdef Callee PERMUTE = callee("permute")
 cdef Callee RESHAPE = callee("reshape")
 cdef Callee RESIZE = callee("resize_")
@@ -33,6 +37,8 @@ cdef Callee SELECT = callee("select", "int")
 cdef Callee SLICE = callee("slice", "Tensor")
 cdef Callee SPLIT = callee("split", "Tensor")
 cdef Callee SPLIT_WITH_SIZES = callee("split_with_sizes")
+cdef Callee SUM = callee("sum")
+cdef Callee UNFOLD = callee("unfold")
 cdef Callee UNSAFE_VIEW = callee("_unsafe_view")
 cdef Callee VIEW = callee("view")
 cdef Callee VIEW_AS_REAL = callee("view_as_real")
@@ -247,3 +253,39 @@ cdef object unfold(Tensor self, int64_t dimension, int64_t size, int64_t step):
     sizes.append(size)
     strides.append(size_object(last))
     return AS_STRIDED.call((self, sizes, strides, size_object(self.c_offset)))
+
+
+cdef object unfold_backward(Tensor grad_in, IntArray input_sizes, int64_t dim, int64_t size, int64_t step):
+    """The windows' values added up where they lie in a tensor of `input_sizes`."""
+    cdef int d
+    cdef int64_t windows, room, i, start, end
+    if step <= 0:
+        raise refused(f"step is {step} but must be > 0", ValueError)
+    d = wrap(dim, <int>input_sizes.len, True)
+    if size < 0:
+        raise refused(f"size is {size} but must be >= 0")
+    result = NEW_ZEROS.call((grad_in, ints(input_sizes)))
+    if input_sizes.len == 0:
+        return ADD.call((result, SUM.call((grad_in,))))
+    if not rules.is_eager(grad_in) or grad_in.c_numel == 0:
+        return result                        # without data there is nothing to add
+    windows = grad_in.c_sizes[d] if d < grad_in.c_ndim else 0
+    room = input_sizes.data[d] - size
+    if windows == 0 or grad_in.c_sizes[grad_in.c_ndim - 1] != size or room < 0 or (windows > 1 and step > room // (windows - 1)):
+        raise refused(f"expected windows of {size} among {input_sizes.data[d]} elements of dimension {d}, got "
+                      f"{sizes_of(grad_in)}")
+    # By windows, or by pieces of them that do not overlap, whichever are fewer.
+    if windows <= (size - 1) // step + 1:
+        rows = MOVEDIM.call((result, d, -1))
+        for i in range(windows):
+            part = SLICE.call((rows, -1, i * step, i * step + size))
+            ADD_.call((part, SELECT.call((grad_in, d, i))))
+        return result
+    # Backwards, so that an element's windows are added in their order.
+    start = (size - 1) // step * step
+    while start >= 0:
+        end = min(start + step, size)
+        part = SLICE.call((result, d, start, (windows - 1) * step + end))
+        ADD_.call((UNFOLD.call((part, d, end - start, step)), SLICE.call((grad_in, -1, start, end))))
+        start -= step
+    return result

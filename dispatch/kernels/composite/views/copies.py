@@ -1,4 +1,4 @@
-"""The operators that functionalization needs: views as copies, and windows.
+"""The operators that functionalization needs: views as copies.
 
 `view_copy` and its kin give a view's values in memory of their own; functionalization calls them
 in place of views.
@@ -112,47 +112,6 @@ split_with_sizes_copy_out = _copies_into("split_with_sizes", "default", False)
 unbind_copy_out = _copies_into("unbind", "int", False)
 unsafe_split_out = _copies_into("split", "Tensor", False)
 unsafe_split_with_sizes_out = _copies_into("split_with_sizes", "default", False)
-
-
-# ---- windows -----------------------------------------------------------------------------------
-
-
-def unfold_backward(
-    grad_in: Tensor, input_sizes: list[int], dim: int, size: int, step: int
-) -> Tensor:
-    """The windows' values added up where they lie in a tensor of `input_sizes`."""
-    if step <= 0:
-        raise refused(f"step is {step} but must be > 0", ValueError)
-    dim = rules.wrap_dim(dim, len(input_sizes), True)
-    if not rules.holds(size >= 0):
-        raise refused(f"size is {size} but must be >= 0")
-    result = _aten.new_zeros(grad_in, input_sizes)
-    if not input_sizes:
-        return _aten.add(result, _aten.sum(grad_in))
-    if not rules.is_eager(grad_in) or not grad_in.numel():
-        return result  # without data there is nothing to add
-    reach = (grad_in.shape[dim] - 1) * step + 1
-    if grad_in.shape[-1] != size or reach + size - 1 > input_sizes[dim]:
-        raise refused(
-            f"expected windows of {size} among {input_sizes[dim]} elements of dimension {dim}, "
-            f"got {list(grad_in.shape)}"
-        )
-    windows = grad_in.shape[dim]
-    # By windows, or by pieces of them that do not overlap, whichever are fewer.
-    if windows <= -(-size // step):
-        rows = _aten.movedim.int(result, dim, -1)
-        for i in range(windows):
-            part = _aten.slice.Tensor(rows, -1, i * step, i * step + size)
-            _aten.add_.Tensor(part, _aten.select.int(grad_in, dim, i))
-        return result
-    # Backwards, so that an element's windows are added in their order.
-    for start in reversed(range(0, size, step)):
-        end = min(start + step, size)
-        part = _aten.slice.Tensor(result, dim, start, (windows - 1) * step + end)
-        _aten.add_.Tensor(
-            _aten.unfold(part, dim, end - start, step), _aten.slice.Tensor(grad_in, -1, start, end)
-        )
-    return result
 
 
 def set_source_tensor(self: Tensor, source: Tensor) -> Tensor:

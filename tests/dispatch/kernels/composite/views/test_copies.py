@@ -45,6 +45,8 @@ def test_windows_are_added_where_unfold_took_them(size: int, step: int, dim: int
 def test_windows_that_do_not_fit_are_refused(sizes: list[int]) -> None:
     with pytest.raises(RuntimeError, match=r"unfold_backward: expected windows of 3 among 5"):
         aten.unfold_backward(dispatch.ones(sizes), [5], 0, 3, 1)
+    with pytest.raises(RuntimeError, match=r"unfold_backward: expected windows of 3 among 5"):
+        aten.unfold_backward(dispatch.ones(3, 3), [5], 0, 3, 1 << 62)
     assert aten.unfold_backward(dispatch.ones(0, 3), [5], 0, 3, 4).tolist() == [0.0] * 5
 
 
