@@ -10,7 +10,6 @@ from libc.stdint cimport int64_t
 from dispatch._C.dispatcher cimport call_boxed, need_entry
 from dispatch._C.references cimport take
 from dispatch._C.symbolic cimport size_object
-from dispatch._C.tensor cimport Tensor
 from dispatch._C.values cimport IntArray
 
 

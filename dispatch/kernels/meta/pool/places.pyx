@@ -9,9 +9,8 @@ from libc.string cimport memcpy
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport MF_channels_last, MF_contiguous, ST_int64
 from dispatch._C.errors cimport refused
-from dispatch._C.geometry cimport read_ints
 from dispatch._C.size cimport new_size
-from dispatch._C.structured cimport COPIED, Spec, init_spec
+from dispatch._C.structured cimport COPIED, Spec
 from dispatch._C.symbolic cimport add, eq_or_false, expect_eq, gt, lt
 from dispatch._C.tensor cimport Tensor
 from dispatch._C.values cimport IntArray
