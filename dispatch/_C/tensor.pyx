@@ -180,6 +180,10 @@ cdef int set_known_geometry(Tensor t, int ndim, const int64_t* sizes, const int6
     return 0
 
 
+cdef inline int copy_geometry(Tensor t, Tensor b) except -1:        # over the same storage
+    return set_known_geometry(t, b.c_ndim, b.c_sizes, b.c_strides, b.c_offset, b.c_numel, b.c_flags, b.c_symbols)
+
+
 cdef int place_tensor(Tensor t, Storage storage, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset) except -1:
     cdef Expressed e
     cdef int64_t reach
@@ -275,8 +279,8 @@ cdef Tensor new_empty(int dtype, int devtype, int devindex, int ndim, const int6
     return t
 
 
-cdef Tensor new_view_dtype(Tensor base, int dtype, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset):
-    cdef Tensor t = Tensor.__new__(Tensor)
+cdef inline int begin_alias(Tensor t, Tensor base, int dtype) except -1:
+    """What each tensor over the storage of `base` has of it; the geometry is still to come."""
     t.c_storage = base.c_storage
     t.c_devtype = base.c_devtype
     t.c_devindex = base.c_devindex
@@ -284,18 +288,21 @@ cdef Tensor new_view_dtype(Tensor base, int dtype, int ndim, const int64_t* size
     t.c_layout = base.c_layout
     t.c_keys = base.c_keys & ~(KS_Python | KS_PythonTLSSnapshot)
     t.c_flags = base.c_flags & TF_INFERENCE
-    set_geometry(t, ndim, sizes, strides, offset)
+    return 0
+
+
+cdef Tensor new_view_dtype(Tensor base, int dtype, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset):
+    cdef Tensor t = Tensor.__new__(Tensor)
+    begin_alias(t, base, dtype)
+    if sizes == base.c_sizes and strides == base.c_strides and offset == base.c_offset and ndim == base.c_ndim:
+        copy_geometry(t, base)
+    else:
+        set_geometry(t, ndim, sizes, strides, offset)
     return t
 
 
 cdef Tensor new_view(Tensor base, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset):
     return new_view_dtype(base, base.c_dtype, ndim, sizes, strides, offset)
-
-
-cdef int64_t unsigned_number(object number) except? -1:        # the bits of what only uint64 holds
-    if not 0 <= number < 1 << 64:
-        raise refused("a number does not fit in 64 bits", OverflowError)
-    return <int64_t><uint64_t>number
 
 
 cdef Tensor new_wrapped_number(object number):
@@ -311,8 +318,10 @@ cdef Tensor new_wrapped_number(object number):
     elif isinstance(number, int):
         element[0] = PyLong_AsLongLongAndOverflow(number, &beyond)
         dtype = ST_uint64 if beyond else ST_int64
+        if beyond and not 0 <= number < 1 << 64:
+            raise refused("a number does not fit in 64 bits", OverflowError)
         if beyond:
-            element[0] = unsigned_number(number)
+            element[0] = <int64_t><uint64_t>number
     elif isinstance(number, float):
         dtype = ST_float64
         (<double*>element)[0] = number
@@ -386,15 +395,10 @@ cdef int set_class_flags(Tensor t, type cls) except -1:
 cdef Tensor alias_as(Tensor base, type cls):
     """A tensor of class `cls` over the same storage, with the same geometry and keys."""
     cdef Tensor t = cls.__new__(cls) if cls is Tensor else blank_of(cls)
-    t.c_storage = base.c_storage
-    t.c_devtype = base.c_devtype
-    t.c_devindex = base.c_devindex
-    t.c_dtype = base.c_dtype
-    t.c_layout = base.c_layout
-    t.c_keys = base.c_keys & ~(KS_Python | KS_PythonTLSSnapshot)
-    t.c_flags = base.c_flags & (TF_INFERENCE | TF_WRAPPED_NUMBER | TF_FUNCTIONAL)
+    begin_alias(t, base, base.c_dtype)
+    t.c_flags |= base.c_flags & (TF_WRAPPED_NUMBER | TF_FUNCTIONAL)
     t.c_extra = base.c_extra if base.c_flags & TF_FUNCTIONAL else None
-    set_geometry(t, base.c_ndim, base.c_sizes, base.c_strides, base.c_offset)
+    copy_geometry(t, base)
     set_class_flags(t, cls)
     return t
 
@@ -473,7 +477,7 @@ cdef class Tensor:
             return Size(answer(self, "sym_size")) if self.c_flags & TF_CUSTOM_SIZES else new_size(self.c_ndim, self.c_sizes)
         if self.c_flags & TF_CUSTOM_SIZES:
             return answered_size(self, dim)
-        return size_object(self.c_sizes[wrapped_dim(self, dim)])
+        return size_object(self.c_sizes[wrapped_index(dim, self.c_ndim)])
 
     def stride(self, dim=None):
         """All strides in elements as a tuple, or that of dimension `dim`."""
@@ -482,7 +486,7 @@ cdef class Tensor:
             return steps if dim is None else steps[wrapped_index(dim, len(steps))]
         if dim is None:
             return tuple_of(self.c_ndim, self.c_strides)
-        return size_object(self.c_strides[wrapped_dim(self, dim)])
+        return size_object(self.c_strides[wrapped_index(dim, self.c_ndim)])
 
     def storage_offset(self):
         """Offset of the first element in the storage, in elements."""
@@ -717,10 +721,6 @@ cdef class Tensor:
 
     def __complex__(self):
         return hook("__complex__")(self)
-
-
-cdef inline int wrapped_dim(Tensor t, object dim) except -1:
-    return wrapped_index(dim, t.c_ndim)
 
 
 # ---- metadata that a subclass answers itself (`wrapper`) ----------------------------------------------------------------
