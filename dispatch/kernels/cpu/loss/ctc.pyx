@@ -14,93 +14,117 @@ from dispatch._C.dtypes cimport ST_float32, ST_float64, ST_int64
 from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor, new_empty
 from dispatch.kernels.cpu.runs cimport (
-    address, are_in_range, check_dtype, finish, loop, plain, run_floating, written_as,
+    address, are_in_range, check_dtype, finish, plain, run_spans, written_as,
 )
+from dispatch.kernels.cpu.threads cimport parts_for
+
+cdef extern from "loss/ctc.h" nogil:
+    void ctc_step_f32(const float* from_, const int64_t* places, float* to, int64_t n, int64_t next)
+    void ctc_step_f64(const double* from_, const int64_t* places, double* to, int64_t n, int64_t next)
+    void ctc_gradient_f32(float* out, const float* probs, int64_t n, float loss, float grad)
+    void ctc_gradient_f64(double* out, const double* probs, int64_t n, double loss, double grad)
+
+cdef enum:
+    WORK = 64                    # an element of a table takes as long as so many bytes that are copied
 
 cdef struct Ctc:
-    int64_t steps, batch, labels, longest, blank
+    int64_t steps, batch, labels, width, blank
     bint zero_infinity
-    const int64_t* targets       # `longest` for each of the batch, each in range
+    const int64_t* places        # labels of a target with blanks around each; `width` for each of the batch, each in range
     const int64_t* input_lengths
     const int64_t* target_lengths
     const void* log_probs        # steps x batch x labels
     void* losses                 # batch
-    void* alpha                  # batch x steps x (2 longest + 1)
+    void* alpha                  # batch x steps x width
     # the backward pass alone
     const void* grads            # of the losses
-    void* beta                   # steps x (2 longest + 1), for one of the batch at a time
+    void* beta                   # two times' x width, of each thread
     void* out                    # steps x batch x labels
 
 
-cdef inline int64_t label_at(Ctc* j, int64_t b, int64_t s) noexcept nogil:
-    """The label at place s of a target with blanks around each label."""
-    return j.blank if s % 2 == 0 else j.targets[b * j.longest + s // 2]
-
-
-cdef inline bint may_skip(Ctc* j, int64_t b, int64_t s) noexcept nogil:
-    """Whether place s can follow place s - 2: both are labels, and different."""
-    return label_at(j, b, s) != label_at(j, b, s - 2)
-
-
 cdef inline floating power(floating x) noexcept nogil:
-    """e to the x, in x's own precision; most terms are those of paths that cannot happen."""
+    """e to the x, in x's own precision; most terms are the largest itself, or those of paths that cannot happen."""
     if x == -INFINITY:
         return 0
+    if x == 0:
+        return 1
     if floating is float:
         return expf(x)
     return exp(x)
 
 
-cdef inline floating log_sum(floating a, floating b, floating c) noexcept nogil:
-    cdef floating m = a
-    m = b if b > m else m
-    m = c if c > m else m
+cdef inline floating log_sum(floating a, floating b) noexcept nogil:
+    cdef floating m = b if b > a else a
     if m == -INFINITY:
         return m
     if floating is float:
-        return logf(power(a - m) + power(b - m) + power(c - m)) + m
-    return log(power(a - m) + power(b - m) + power(c - m)) + m
+        return logf(power(a - m) + power(b - m)) + m
+    return log(power(a - m) + power(b - m)) + m
 
 
-cdef int64_t forward(Ctc* j, floating* typed) noexcept nogil:
-    cdef int64_t b, t, s, width = 2 * j.longest + 1, n, end
+cdef inline void step(const floating* before, const int64_t* places, floating* to, const floating* probs, int64_t n,
+                      int64_t next) noexcept nogil:
+    """The neighbouring time's row; `next` is 1 where a path comes from places behind, -1 where from those in front."""
+    cdef int64_t first = 0 if next < 0 else n - 1, rest = 2 if next < 0 else 0, s
+    to[first] = before[first]
+    if n > 1:
+        to[first - next] = log_sum(before[first - next], before[first])
+    if floating is float:
+        ctc_step_f32(before + rest, places + rest, to + rest, n - 2, next)
+    else:
+        ctc_step_f64(before + rest, places + rest, to + rest, n - 2, next)
+    for s in range(n):
+        to[s] += probs[places[s]]
+
+
+cdef void forward(Ctc* j, int64_t first, int64_t stop, floating* typed) noexcept nogil:
+    cdef int64_t b, t, s, n, end
     cdef floating* alpha
     cdef const floating* probs
-    cdef floating two, three, last
-    for b in range(j.batch):
+    cdef const int64_t* places
+    for b in range(first, stop):
         n, end = j.input_lengths[b], 2 * j.target_lengths[b] + 1
-        alpha = <floating*>j.alpha + b * j.steps * width
-        for s in range(j.steps * width):
+        alpha, places = <floating*>j.alpha + b * j.steps * j.width, j.places + b * j.width
+        for s in range(j.steps * j.width):
             alpha[s] = -INFINITY
         if n == 0:
             (<floating*>j.losses)[b] = 0 if end == 1 else INFINITY
             continue
         probs = <const floating*>j.log_probs + b * j.labels
-        alpha[0] = probs[j.blank]                          # (6)
-        if end > 1:
-            alpha[1] = probs[label_at(j, b, 1)]
-        for t in range(1, n):
+        for s in range(min(end, 2)):                       # (6)
+            alpha[s] = probs[places[s]]
+        for t in range(1, n):                              # (7), (8)
             probs += j.batch * j.labels
-            for s in range(end):                           # (7), (8)
-                two = alpha[s - 1] if s > 0 else -INFINITY
-                three = alpha[s - 2] if s > 1 and may_skip(j, b, s) else -INFINITY
-                alpha[width + s] = log_sum(alpha[s], two, three) + probs[label_at(j, b, s)]
-            alpha += width
-        last = alpha[end - 2] if end > 1 else -INFINITY
-        (<floating*>j.losses)[b] = -log_sum(alpha[end - 1], last, <floating>-INFINITY)
-    return 0
+            step(alpha, places, alpha + j.width, probs, end, -1)
+            alpha += j.width
+        (<floating*>j.losses)[b] = -log_sum(alpha[end - 1], alpha[end - 2] if end > 1 else <floating>-INFINITY)
 
 
-cdef int64_t backward(Ctc* j, floating* typed) noexcept nogil:
+cdef void forward_of(void* job, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    forward[float](<Ctc*>job, first, end, NULL)
+
+
+cdef void forward_of_double(void* job, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    forward[double](<Ctc*>job, first, end, NULL)
+
+
+cdef void backward(Ctc* j, int64_t part, int64_t first, int64_t stop, floating* typed) noexcept nogil:
     cdef int64_t b
     cdef floating loss
-    for b in range(j.batch):
+    for b in range(first, stop):
         loss = (<const floating*>j.losses)[b]
         fill_column(j, b, <floating>(0 if j.zero_infinity and loss == INFINITY else -INFINITY))
         if not (j.zero_infinity and loss == INFINITY):
-            add_paths(j, b, typed)
+            add_paths(j, b, <floating*>j.beta + 2 * part * j.width)
             finish_column(j, b, loss)
-    return 0
+
+
+cdef void backward_of(void* job, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    backward[float](<Ctc*>job, part, first, end, NULL)
+
+
+cdef void backward_of_double(void* job, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    backward[double](<Ctc*>job, part, first, end, NULL)
 
 
 cdef void fill_column(Ctc* j, int64_t b, floating value) noexcept nogil:
@@ -110,41 +134,27 @@ cdef void fill_column(Ctc* j, int64_t b, floating value) noexcept nogil:
             (<floating*>j.out)[(t * j.batch + b) * j.labels + c] = value
 
 
-cdef inline void add_path(floating* to, floating value) noexcept nogil:
-    to[0] = log_sum(to[0], value, <floating>-INFINITY)
-
-
-cdef void add_paths(Ctc* j, int64_t b, floating* typed) noexcept nogil:
+cdef void add_paths(Ctc* j, int64_t b, floating* room) noexcept nogil:
     """The sums of (16) over the places of each label, in `out`."""
-    cdef int64_t s, t, n = j.input_lengths[b], end = 2 * j.target_lengths[b] + 1
-    cdef int64_t width = 2 * j.longest + 1, label
-    cdef int64_t row = j.batch * j.labels
+    cdef int64_t s, t, n = j.input_lengths[b], end = 2 * j.target_lengths[b] + 1, row = j.batch * j.labels
+    cdef const int64_t* places = j.places + b * j.width
     cdef floating* beta
     cdef const floating* alpha
     cdef const floating* probs
     cdef floating* out
-    cdef floating one, two, three
-    if n == 0:
-        return
-    for s in range(width * j.steps):
-        (<floating*>j.beta)[s] = -INFINITY
     for t in range(n - 1, -1, -1):
-        beta = <floating*>j.beta + t * width
-        alpha = <const floating*>j.alpha + (b * j.steps + t) * width
+        beta = room + t % 2 * j.width
+        alpha = <const floating*>j.alpha + (b * j.steps + t) * j.width
         probs = <const floating*>j.log_probs + t * row + b * j.labels
         out = <floating*>j.out + t * row + b * j.labels
+        if t == n - 1:                                     # (9)
+            for s in range(end):
+                beta[s] = probs[places[s]] if s >= end - 2 else <floating>-INFINITY
+        else:                                              # (10), (11)
+            step(room + (t + 1) % 2 * j.width, places, beta, probs, end, 1)
         for s in range(end - 1, -1, -1):
-            label = label_at(j, b, s)
-            if t == n - 1:                                 # (9)
-                if s < end - 2:
-                    break
-                beta[s] = probs[label]
-            else:                                          # (10), (11)
-                one = beta[width + s]
-                two = beta[width + s + 1] if s + 1 < end else -INFINITY
-                three = beta[width + s + 2] if s + 2 < end and may_skip(j, b, s + 2) else -INFINITY
-                beta[s] = log_sum(one, two, three) + probs[label]
-            add_path(&out[label], alpha[s] + beta[s])
+            if alpha[s] + beta[s] != -INFINITY:
+                out[places[s]] = log_sum(out[places[s]], alpha[s] + beta[s])
 
 
 cdef void finish_column(Ctc* j, int64_t b, floating loss) noexcept nogil:
@@ -156,19 +166,23 @@ cdef void finish_column(Ctc* j, int64_t b, floating loss) noexcept nogil:
     for t in range(j.steps):
         probs = <const floating*>j.log_probs + (t * j.batch + b) * j.labels
         out = <floating*>j.out + (t * j.batch + b) * j.labels
-        for c in range(j.labels):
-            if t < j.input_lengths[b]:
-                out[c] = (power(probs[c]) - power(out[c] + loss - probs[c])) * grad
-            else:
+        if t >= j.input_lengths[b]:
+            for c in range(j.labels):
                 out[c] = 0
+            continue
+        if floating is float:
+            ctc_gradient_f32(out, probs, j.labels, loss, grad)
+        else:
+            ctc_gradient_f64(out, probs, j.labels, loss, grad)
 
 
 # ---- arguments ---------------------------------------------------------------------------------
 
 cdef int64_t* new_numbers(Ctc* j, list input_lengths, list target_lengths, Tensor targets) except NULL:
-    """Both lengths, and the targets in rows of the longest one's length."""
-    cdef int64_t n = j.batch * (2 + j.longest), at = 0, b, k, wrong = 0, row = 0
-    cdef int64_t* made = <int64_t*>malloc((n + 1) * sizeof(int64_t))
+    """Both lengths, and the targets with blanks between them in rows of the longest one's length."""
+    cdef int64_t at = 0, b, k, wrong = 0, row = 0
+    cdef int64_t* made = <int64_t*>malloc(j.batch * (2 + j.width) * sizeof(int64_t) + 1)
+    cdef int64_t* places = made + 2 * j.batch
     cdef const int64_t* given
     if made == NULL:
         raise MemoryError
@@ -180,17 +194,17 @@ cdef int64_t* new_numbers(Ctc* j, list input_lengths, list target_lengths, Tenso
             made[b] = input_lengths[b]
             made[j.batch + b] = target_lengths[b]
         for b in range(j.batch):
-            for k in range(j.longest):
-                made[2 * j.batch + b * j.longest + k] = \
-                    given[at + k] if k < made[j.batch + b] else j.blank
+            for k in range(j.width):
+                places[b * j.width + k] = \
+                    given[at + k // 2] if k % 2 and k // 2 < made[j.batch + b] else j.blank
             at += row if targets.c_ndim == 2 else made[j.batch + b]
-        if not are_in_range(made + 2 * j.batch, j.batch * j.longest, 0, j.labels, &wrong):
+        if not are_in_range(places, j.batch * j.width, 0, j.labels, &wrong):
             raise refused(f"target {wrong} is out of bounds for {j.labels} labels", IndexError)
     except BaseException:
         free(made)
         raise
     j.input_lengths, j.target_lengths = made, made + j.batch
-    j.targets = made + 2 * j.batch
+    j.places = places
     return made
 
 
@@ -199,7 +213,7 @@ cdef int begin(Ctc* j, Tensor log_probs, int64_t blank, bint zero_infinity, int6
         raise refused(f"no CPU kernel for {dtypes.get_dtype(log_probs.c_dtype)!r}",
                       NotImplementedError)
     j.steps, j.batch, j.labels = log_probs.c_sizes[0], log_probs.c_sizes[1], log_probs.c_sizes[2]
-    j.blank, j.zero_infinity, j.longest = blank, zero_infinity, longest
+    j.blank, j.zero_infinity, j.width = blank, zero_infinity, 2 * longest + 1
     return 0
 
 
@@ -215,8 +229,8 @@ def ctc_loss(Tensor losses not None, Tensor log_alpha not None, Tensor log_probs
     numbers = new_numbers(&j, input_lengths, target_lengths, plain(targets, ST_int64))
     try:
         j.log_probs, j.losses, j.alpha = address(probs), address(out), address(alpha)
-        run_floating(<loop>forward[float], <loop>forward[double], &j, probs,
-                     3 * alpha.c_numel, (probs, out, alpha))
+        run_spans(forward_of if log_probs.c_dtype == ST_float32 else forward_of_double, &j, j.batch, 3 * alpha.c_numel,
+                  WORK * alpha.c_numel, (probs, out, alpha))
     finally:
         free(numbers)
     finish(losses, out)
@@ -229,6 +243,7 @@ def ctc_loss_backward(Tensor out not None, Tensor grad not None, Tensor log_prob
     """The gradient of the probabilities' logarithms, by the backward recursion."""
     cdef Ctc j
     cdef int64_t* numbers
+    cdef int64_t nbytes
     cdef int64_t sizes[2]
     cdef int code = log_probs.c_dtype
     cdef Tensor probs, losses, alpha, beta, grads, written
@@ -238,14 +253,15 @@ def ctc_loss_backward(Tensor out not None, Tensor grad not None, Tensor log_prob
     check_dtype("log_alpha", log_alpha, code)
     probs, losses = plain(log_probs, code), plain(neg_log_likelihood, code)
     alpha, grads, written = plain(log_alpha, code), plain(grad, code), written_as(out, code)
-    sizes[0], sizes[1] = j.steps, 2 * longest + 1
+    nbytes = WORK * alpha.c_numel
+    sizes[0], sizes[1] = 2 * parts_for(j.batch, nbytes), j.width
     beta = new_empty(code, 0, -1, 2, sizes, NULL)
     numbers = new_numbers(&j, input_lengths, target_lengths, plain(targets, ST_int64))
     try:
         j.log_probs, j.losses, j.alpha = address(probs), address(losses), address(alpha)
         j.grads, j.beta, j.out = address(grads), address(beta), address(written)
-        run_floating(<loop>backward[float], <loop>backward[double], &j, probs,
-                     3 * alpha.c_numel + written.c_numel, (probs, losses, alpha, grads, written))
+        run_spans(backward_of if code == ST_float32 else backward_of_double, &j, j.batch, 3 * alpha.c_numel + written.c_numel,
+                  nbytes, (probs, losses, alpha, grads, written))
     finally:
         free(numbers)
     finish(out, written)

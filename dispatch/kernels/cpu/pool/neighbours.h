@@ -45,6 +45,7 @@
     }
 typedef int32_t NUMBER_i32;
 typedef int64_t NUMBER_i64;
+enum { GUESSED = 9 };
 #define LOWEST_f32 -INFINITY
 #define LOWEST_f64 -INFINITY
 #define LOWEST_i64 INT64_MIN
@@ -77,6 +78,34 @@ typedef int64_t NUMBER_i64;
         for (; i + PART <= n; i += PART) \
             LARGEST_OF_WINDOW(K, T, I, 1) \
         return i; \
+    } \
+    /* The same of a window in one plane, of `count` places along each dimension from place `at` on. A new largest element is a \
+       surprise in a small window, where a branch would be guessed wrong, and rare in a large one. */ \
+    EACH void largest_place_##K(T *most, int64_t *best, const T *x, const int64_t *count, const int64_t *step, int64_t at) \
+    { \
+        const bool guess = count[0] * count[1] * count[2] > GUESSED; \
+        T old = (T)(LOWEST_##K); \
+        int64_t where = at; \
+        for (int64_t d = 0; d < count[0]; d++) \
+            for (int64_t h = 0; h < count[1]; h++) { \
+                const int64_t line = at + d * step[0] + h * step[1]; \
+                for (int64_t w = line; w < line + count[2]; w++) { \
+                    const T value = x[w]; \
+                    if (guess) { \
+                        if (value > old || value != value) \
+                            old = value, where = w; \
+                        continue; \
+                    } \
+                    const int64_t better = -(int64_t)((value > old) | (value != value)); \
+                    NUMBER_##I bits, old_bits; \
+                    memcpy(&bits, &value, sizeof(T)); \
+                    memcpy(&old_bits, &old, sizeof(T)); \
+                    bits = (NUMBER_##I)((bits & better) | (old_bits & ~better)); \
+                    memcpy(&old, &bits, sizeof(T)); \
+                    where = (w & better) | (where & ~better); \
+                } \
+            } \
+        *most = old, *best = where; \
     } \
     /* The mean of all places of a window, for each channel: `wide` places lie one after the other, lines and planes of them so \
        many elements apart. Sums stay in registers. */ \

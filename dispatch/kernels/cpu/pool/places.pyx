@@ -30,6 +30,8 @@ cdef extern from "pool/neighbours.h" nogil:
                                int64_t at)
     int64_t largest_window_f64(double* most, int64_t* best, const double* x, int64_t n, const int64_t* count, const int64_t* step,
                                int64_t at)
+    void largest_place_f32(float* most, int64_t* best, const float* x, const int64_t* count, const int64_t* step, int64_t at)
+    void largest_place_f64(double* most, int64_t* best, const double* x, const int64_t* count, const int64_t* step, int64_t at)
     void largest_pixel_f32(float* most, int64_t* best, const float* x, int64_t n, int64_t at)
     void largest_pixel_f64(double* most, int64_t* best, const double* x, int64_t n, int64_t at)
 
@@ -54,19 +56,25 @@ cdef struct Bins:
 
 cdef int make_bins(Bins* q, Tensor small, Tensor large, int dims, int memory_format) except -1:
     """Room for the table; `large` is cut into the bins that `small` has."""
-    cdef int i
-    cdef int64_t total
     q.a, q.b = image_of(large, dims), image_of(small, dims)
     q.last = memory_format != MF_contiguous
-    total = q.b.size[0] + q.b.size[1] + q.b.size[2]
-    q.first[0] = <int64_t*>malloc(2 * total * sizeof(int64_t))
+    q.first[0] = <int64_t*>malloc(2 * bins_of(q) * sizeof(int64_t))
     if q.first[0] == NULL:
         raise MemoryError
-    for i in range(3):
-        if i:
-            q.first[i] = q.first[i - 1] + q.b.size[i - 1]
-        q.end[i] = q.first[i] + total
+    place_table(q, q.first[0])
     return 0
+
+
+cdef inline int64_t bins_of(const Bins* q) noexcept nogil:
+    """Along all dimensions."""
+    return q.b.size[0] + q.b.size[1] + q.b.size[2]
+
+
+cdef void place_table(Bins* q, int64_t* table) noexcept nogil:
+    cdef int i
+    for i in range(3):
+        q.first[i] = q.first[i - 1] + q.b.size[i - 1] if i else table
+        q.end[i] = q.first[i] + bins_of(q)
 
 
 cdef void cut_evenly(Bins* q) noexcept:
@@ -217,10 +225,14 @@ cdef struct Work:                # a loop, and what it runs over
     int64_t* indices             # of maxima
     char* to
     char* source
+    char* samples                # of a fractional pool, else NULL: `dims` for each plane, and its windows' sizes
+    int dims
+    const int64_t* kernel
 
 
 cdef inline int64_t line_bytes(const Bins* q) noexcept nogil:
-    return (q.a.size[2] + 2 * q.b.size[2]) * 8
+    """A line's results and its windows, or a table of a thread's own."""
+    return (q.a.size[2] + 2 * bins_of(q)) * 8
 
 
 cdef void take_planes(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
@@ -235,7 +247,13 @@ cdef void take_planes(void* context, int64_t part, int64_t first, int64_t end) n
     cdef char* to = work.to + (a if work.backward else b) * item
     cdef char* source = work.source + (b if work.backward else a) * item
     q.room += part * line_bytes(&q)
-    if work.indices != NULL and work.code == ST_float32:
+    if work.samples != NULL:
+        place_table(&q, <int64_t*>q.room)
+    if work.samples != NULL and work.code == ST_float32:
+        fractional[float](&q, work, <float*>to, work.indices + b, <float*>source, <float*>work.samples + first * work.dims)
+    elif work.samples != NULL:
+        fractional[double](&q, work, <double*>to, work.indices + b, <double*>source, <double*>work.samples + first * work.dims)
+    elif work.indices != NULL and work.code == ST_float32:
         largest[float](&q, <float*>to, work.indices + b, <float*>source)
     elif work.indices != NULL:
         largest[double](&q, <double*>to, work.indices + b, <double*>source)
@@ -275,7 +293,7 @@ cdef int run_average(Tensor out, Tensor given, int dims, bint backward) except -
     if not backward and is_contiguous_as(out, format_of(given)):         # of one element both formats are the same
         memory_format = format_of(given)
     x, y = dense(given, code, memory_format), target(out, code, memory_format)
-    work.code, work.backward, work.indices = code, backward, NULL
+    work.code, work.backward, work.indices, work.samples = code, backward, NULL, NULL
     work.source, work.to = data_of(x, itemsize), data_of(y, itemsize)
     kept = pinned(LONG_RUN, x, y)
     if backward:
@@ -293,21 +311,20 @@ cdef int run_average(Tensor out, Tensor given, int dims, bint backward) except -
 
 cdef void largest_in(Bins* q, real* out, int64_t* indices, const real* x) noexcept nogil:
     """Of one plane."""
-    cdef int64_t d, h, w, i, j, k, at, best
-    cdef real value, most
+    cdef int64_t d, h, w, at
+    cdef int64_t count[3]
+    cdef int64_t step[3]
+    step[0], step[1], step[2] = q.a.size[1] * q.a.size[2], q.a.size[2], 1
     for d in range(q.b.size[0]):
         for h in range(q.b.size[1]):
+            count[0], count[1] = q.end[0][d] - q.first[0][d], q.end[1][h] - q.first[1][h]
             for w in range(q.b.size[2]):
-                best = (q.first[0][d] * q.a.size[1] + q.first[1][h]) * q.a.size[2] + q.first[2][w]
-                most = <real>-INFINITY
-                for i in range(q.first[0][d], q.end[0][d]):
-                    for j in range(q.first[1][h], q.end[1][h]):
-                        for k in range(q.first[2][w], q.end[2][w]):
-                            at = (i * q.a.size[1] + j) * q.a.size[2] + k
-                            value = x[at]
-                            if value > most or value != value:
-                                most, best = value, at
-                out[0], indices[0] = most, best
+                at = q.first[0][d] * step[0] + q.first[1][h] * step[1] + q.first[2][w]
+                count[2] = q.end[2][w] - q.first[2][w]
+                if real is float:
+                    largest_place_f32(out, indices, x, count, step, at)
+                else:
+                    largest_place_f64(out, indices, x, count, step, at)
                 out += 1
                 indices += 1
 
@@ -366,7 +383,7 @@ cdef int run_largest(Tensor out, Tensor indices, Tensor self, int dims) except -
     if out.c_numel == 0:
         return 0
     x, y, at = dense(self, code, memory_format), target(out, code, memory_format), target(indices, ST_int64, memory_format)
-    work.code, work.backward = code, False
+    work.code, work.backward, work.samples = code, False, NULL
     work.source, work.to, work.indices = data_of(x, itemsize), data_of(y, itemsize), <int64_t*>data_of(at, 8)
     kept = pinned(LONG_RUN, x, y, at)
     make_bins(&work.q, out, self, dims, memory_format)
@@ -505,38 +522,29 @@ cdef void cut_randomly(Bins* q, int dims, const int64_t* kernel, const real* sam
             q.end[i][k] = q.first[i][k] + kernel[d]
 
 
-cdef void fractional(Bins* q, int dims, const int64_t* kernel, real* out, int64_t* indices, const real* x,
-                     const real* samples) noexcept nogil:
+cdef void fractional(Bins* q, const Work* work, real* out, int64_t* indices, const real* x, const real* samples) noexcept nogil:
     cdef int64_t p
     for p in range(q.b.n * q.b.c):
-        cut_randomly(q, dims, kernel, samples + p * dims)
+        cut_randomly(q, work.dims, work.kernel, samples + p * work.dims)
         largest_in(q, out + p * q.b.plane, indices + p * q.b.plane, x + p * q.a.plane)
 
 
 cdef int run_fractional(Tensor out, Tensor indices, Tensor self, IntArray kernel_size, Tensor random_samples,
                         int dims) except -1:
-    cdef Bins q
+    cdef Work work
     cdef int code = computed_in(self.c_dtype), itemsize = dtypes.itemsize_table()[code]
     cdef Tensor x, y, at, r
-    cdef char* source
-    cdef char* to
-    cdef char* samples
-    cdef int64_t* places
     check_kernel(self.c_dtype, DTYPES_FLOATING)
     if out.c_numel == 0:
         return 0
     x, r = dense(self, code, MF_contiguous), dense(random_samples, code, MF_contiguous)
     y, at = target(out, code, MF_contiguous), target(indices, ST_int64, MF_contiguous)
-    source, to, samples = data_of(x, itemsize), data_of(y, itemsize), data_of(r, itemsize)
-    places = <int64_t*>data_of(at, 8)
+    work.code, work.backward, work.dims, work.kernel = code, False, dims, kernel_size.data
+    work.source, work.to, work.samples = data_of(x, itemsize), data_of(y, itemsize), data_of(r, itemsize)
+    work.indices = <int64_t*>data_of(at, 8)
     kept = pinned(LONG_RUN, x, y, at, r)
-    make_bins(&q, out, self, dims, MF_contiguous)
-    with nogil:
-        if code == ST_float32:
-            fractional[float](&q, dims, kernel_size.data, <float*>to, places, <float*>source, <float*>samples)
-        else:
-            fractional[double](&q, dims, kernel_size.data, <double*>to, places, <double*>source, <double*>samples)
-    free(q.first[0])
+    make_bins(&work.q, out, self, dims, MF_contiguous)
+    run_planes(&work)
     finish(indices, at)
     return finish(out, y)
 

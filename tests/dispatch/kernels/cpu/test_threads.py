@@ -54,6 +54,14 @@ def adam(x):
     return tensors
 
 
+def ctc(x):
+    """The losses of seven targets, and their gradient."""
+    logs = x.view(100, 7, 600).log_softmax(2)
+    rest = places(7, 600, 7, 40), [100, 99, 50, 0, 100, 100, 90], [40, 3, 25, 0, 1, 0, 39]
+    losses, table = ATEN._ctc_loss(logs, *rest)
+    return losses, ATEN._ctc_loss_backward(losses, logs, *rest, losses, table, 0)
+
+
 CALLS = {
     "sort": lambda x: dispatch.sort(x, 1),
     "stable sort of columns": lambda x: dispatch.sort(x, dim=0, stable=True),
@@ -239,6 +247,10 @@ CALLS = {
     "histc": lambda x: [ATEN.histc(x, 50), ATEN.histc(x.half(), 7, -1, 2), ATEN.histc(x.double())],
     "transforms of long lines": lambda x: [ATEN.fft_fft(x.view(2, -1)), ATEN.fft_rfft(x.view(-1))],
     "adam": adam,
+    "ctc": ctc,
+    "fractional pool": lambda x: ATEN.fractional_max_pool2d(
+        x.view(10, 12, 70, 50), [2, 3], [30, 9], numbers(10, 12, 2).sigmoid()
+    ),
 }
 
 

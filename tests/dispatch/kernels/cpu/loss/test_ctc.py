@@ -39,6 +39,17 @@ def test_it_is_the_sum_over_all_paths(flat):
     np.testing.assert_allclose(found, want)
 
 
+def test_long_targets_are_right_in_float32():
+    logs = dispatch.from_numpy(log_probs(90, 2, 7))
+    rest = tensor([list(range(1, 7)) * 6, [3, 3, 5, 0] * 9]), [90, 80], [36, 30]
+    losses, table = aten._ctc_loss(logs, *rest)
+    grad = aten._ctc_loss_backward(losses, logs, *rest, losses, table, 0)
+    made, table = aten._ctc_loss(logs.float(), *rest)
+    slopes = aten._ctc_loss_backward(losses.float(), logs.float(), *rest, made, table, 0)
+    np.testing.assert_allclose(made.numpy(), losses.numpy(), rtol=1e-6)
+    np.testing.assert_allclose(slopes.numpy(), grad.numpy(), rtol=1e-3, atol=1e-3)
+
+
 def test_gradient_is_the_slope_for_normalised_inputs():
     """It is that of the values before the softmax: rows add up to 0 where the loss is finite."""
     logs = log_probs(5, 2, 4)
