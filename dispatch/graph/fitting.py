@@ -14,7 +14,6 @@ from math import prod
 from operator import index
 from typing import Any, NamedTuple
 
-from dispatch.fake import DataDependentOutputException, DynamicOutputShapeException
 from dispatch.graph import text
 from dispatch.graph.cases import Cases
 from dispatch.graph.checks import read_amount
@@ -234,8 +233,6 @@ class _Search:
         if key not in self.ran:
             try:
                 report = self.module.run(sizes=at, device=self.device)
-            except (DataDependentOutputException, DynamicOutputShapeException):
-                report = self.module.run(sizes=at, device=self.device, symbolic=True)
             except _ERRORS as error:
                 self.ran[key] = _Peak(None, _problem(error, self.module.path))
                 return self.ran[key]

@@ -22,6 +22,7 @@ import numpy as np
 import dispatch
 from dispatch._C.arrays import from_numpy
 from dispatch._C.markup import table
+from dispatch.fake import DataDependentOutputException, DynamicOutputShapeException
 from dispatch.graph.archive import Archive, JsonFile, open_archive
 from dispatch.graph.cases import LEAST, Case, Cases, Symbols, new_symbols
 from dispatch.graph.errors import MissingOperatorsError, ModelFileError, plain, told_of
@@ -489,7 +490,7 @@ class GraphModule:
 
         `symbolic`: run with symbols in place of the open sizes. The report is that of the recorded
         sizes (or of `sizes`), with every size, the memory and the operations as expressions too,
-        and `report.at(sizes)` gives it at others without another run.
+        and `report.at(sizes)` gives it at others at once. A program whose data decide runs so, too.
         """
         if symbolic:
             if inputs or not fake or timed:
@@ -502,7 +503,12 @@ class GraphModule:
             raise ValueError("run: sizes are those of the inputs: give one of them")
         if fake:
             name = str(dispatch.device(device)) if device is not None else None
-            return self._run_fake(inputs, name, bool(timed), progress, self._values_of(sizes))
+            try:
+                return self._run_fake(inputs, name, bool(timed), progress, self._values_of(sizes))
+            except (DataDependentOutputException, DynamicOutputShapeException):
+                if inputs or timed:
+                    raise
+            return self.run(device=device, sizes=sizes, progress=progress, symbolic=True)
         if device is not None and str(dispatch.device(device)) != "cpu":
             raise RuntimeError(f"a real run is on the cpu; a fake one may be on {device}")
         log = RunLog(timed=timed is None or timed, capacity=self._log_size)

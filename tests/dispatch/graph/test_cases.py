@@ -5,6 +5,7 @@ import json
 import pytest
 
 from dispatch import graph
+from dispatch.fake import DynamicOutputShapeException
 from dispatch.graph.text import module_table
 from tests.dispatch.graph import programs
 from tests.dispatch.graph.test_sizes import two_symbols
@@ -213,3 +214,11 @@ def test_mistakes(module):
         report.at({"b": 3})
     with pytest.raises(ValueError, match="symbolic=True"):
         report.expressions  # noqa: B018
+
+
+def test_what_data_decide_is_a_symbol_of_a_plain_run_too(from_data):
+    report = from_data.run()
+    assert report.peak_bytes == from_data.run(symbolic=True).peak_bytes
+    assert report.at({"u0": 2}).peak_bytes < report.peak_bytes
+    with pytest.raises(DynamicOutputShapeException):
+        from_data.run(*from_data.random_inputs())
