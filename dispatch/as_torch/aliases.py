@@ -2,13 +2,14 @@
 
 `MODULES` gives each module of PyTorch its sources here; a name is looked up in them in order.
 `NAMES` has what is called otherwise, `HOMES` where classes say they are from, `HIDDEN` what
-`dispatch` has at its top and `torch` has not, `REFUSED` what can be imported and not used, `GAPS`
-why a whole part of PyTorch is missing (the longest prefix is told). A module over these
+`dispatch` has at its top and `torch` has not; `refusals` has what is not here. A module over these
 (`torch.utils` over `torch.utils._pytree`) needs no row. Sources are imported when somebody asks.
 """
 
+from dispatch.as_torch.refusals import rows
+
 __all__ = [
-    "CALLED", "FUNCTIONS", "GAPS", "HIDDEN", "HOMES", "LATE_HOMES", "MODULES", "NAMES", "REFUSED",
+    "CALLED", "FUNCTIONS", "HIDDEN", "HOMES", "LATE_HOMES", "MODULES", "NAMES",
 ]  # fmt: skip
 
 _MODULES = """
@@ -173,6 +174,7 @@ torch.backends.cudnn                        dispatch.as_torch.absent
 torch.backends.mkl                          dispatch.as_torch.absent
 torch.backends.mkldnn                       dispatch.as_torch.absent
 torch.backends.openmp                       dispatch.as_torch.absent
+torch.backends.quantized                    dispatch.as_torch.absent
 torch.backends.xnnpack                      dispatch.as_torch.absent
 torch.version                               dispatch.as_torch.version
 torch.signal.windows                        dispatch.as_torch.windows
@@ -251,12 +253,28 @@ torch.nn.functional                         dispatch.as_torch.nn.functional
 torch.nn.parallel                           dispatch.as_torch.nn.parallel
 torch.nn.parallel.data_parallel             dispatch.as_torch.nn.parallel
 torch.nn.parameter                          dispatch.as_torch.nn.parameter
+torch.testing._internal.autograd_function_db dispatch.as_torch.testing.absent
 torch.testing._internal.common_cuda         dispatch.as_torch.testing.absent
+                                            dispatch.as_torch.testing.hardware
 torch.testing._internal.common_device_type  dispatch.as_torch.testing.devices
+                                            dispatch.as_torch.testing.hardware
+                                            dispatch.as_torch.testing.marks
 torch.testing._internal.common_dtype        dispatch.as_torch.testing.dtype_lists
+torch.testing._internal.common_jit          dispatch.as_torch.testing.absent
 torch.testing._internal.common_methods_invocations dispatch.as_torch.testing.absent
+                                            dispatch.as_torch.testing.opinfo
+torch.testing._internal.common_mkldnn       dispatch.as_torch.testing.hardware
+torch.testing._internal.common_modules      dispatch.as_torch.testing.samples
+                                            dispatch.as_torch.testing.absent
+torch.testing._internal.common_nn           dispatch.as_torch.testing.absent
+torch.testing._internal.common_optimizers   dispatch.as_torch.testing.samples
+                                            dispatch.as_torch.testing.absent
+torch.testing._internal.common_quantization dispatch.as_torch.testing.hardware
 torch.testing._internal.common_utils        dispatch.as_torch.testing.case
                                             dispatch.as_torch.testing.marks
+                                            dispatch.as_torch.testing.helpers
+                                            dispatch.as_torch.testing.hardware
+                                            dispatch.as_torch.testing.matrices
                                             dispatch.as_torch.testing.making
                                             dispatch.as_torch.dtype_abbrs
 torch.testing._internal.common_subclass     dispatch.as_torch.testing.subclasses
@@ -265,10 +283,13 @@ torch.testing._internal.custom_op_db        dispatch.as_torch.testing.numpy_ops
 torch.testing._internal.generated.annotated_fn_args dispatch.as_torch.testing.annotated_args
 torch.testing._internal.hop_db              dispatch.as_torch.testing.absent
 torch.testing._internal.inductor_utils      dispatch.as_torch.testing.absent
+                                            dispatch.as_torch.testing.hardware
 torch.testing._internal.jit_utils           dispatch.as_torch.testing.absent
 torch.testing._internal.logging_utils       dispatch.as_torch.logs
 torch.testing._internal.opinfo              dispatch.as_torch.testing.opinfo
 torch.testing._internal.opinfo.core         dispatch.as_torch.testing.opinfo
+torch.testing._internal.opinfo.refs         dispatch.as_torch.testing.opinfo
+torch.testing._internal.triton_utils        dispatch.as_torch.testing.hardware
 torch.testing._internal.optests             dispatch.library.checks
                                             dispatch.as_torch.testing.opcheck_tests
                                             dispatch.as_torch.testing.opcheck_generated
@@ -475,102 +496,12 @@ torch.autograd.graph.increment_version      dispatch.as_torch.autograd.increment
 torch.autograd.graph.Node                   dispatch._C.fallbacks.Node
 """
 
-_REFUSED = """
-torch.amp                           GradScaler
-torch.cpu.amp                       GradScaler
-torch.cuda.amp                      GradScaler
-torch                               vmap
-torch.func
-    grad grad_and_value hessian jacfwd jacrev jvp linearize stack_module_state vjp vmap
-torch.autograd                      gradcheck gradgradcheck
-torch.autograd.graph
-    GradientEdge allow_mutation_on_saved_tensors disable_saved_tensors_hooks
-    get_gradient_edge register_multi_grad_hook save_on_cpu saved_tensors_hooks
-torch.cuda                          CUDAGraph Event ExternalStream Stream StreamContext graph
-torch.cuda.jiterator                _create_jit_fn
-torch.distributions
-    Bernoulli Beta Binomial Categorical Cauchy Chi2 Dirichlet Distribution Exponential
-    ExponentialFamily Gamma Geometric Gumbel HalfCauchy HalfNormal Independent Laplace LogNormal
-    LowRankMultivariateNormal MixtureSameFamily Multinomial MultivariateNormal NegativeBinomial
-    Normal OneHotCategorical Pareto Poisson RelaxedBernoulli RelaxedOneHotCategorical StudentT
-    Transform TransformedDistribution Uniform VonMises Weibull Wishart kl_divergence register_kl
-torch.distributions.constraints     Constraint
-torch.fx.passes.graph_drawer        FxGraphDrawer
-torch.optim
-    ASGD Adadelta Adafactor Adagrad Adam AdamW Adamax LBFGS Muon NAdam Optimizer RAdam RMSprop
-    Rprop SGD SparseAdam
-torch.optim.adam                    Adam
-torch.optim.adamw                   AdamW
-torch.optim.lr_scheduler
-    ChainedScheduler ConstantLR CosineAnnealingLR CosineAnnealingWarmRestarts CyclicLR
-    ExponentialLR LRScheduler LambdaLR LinearLR MultiStepLR MultiplicativeLR OneCycleLR
-    PolynomialLR ReduceLROnPlateau SequentialLR StepLR _LRScheduler
-torch.optim.optimizer               Optimizer
-torch.nn.attention.flex_attention
-    _DEFAULT_SPARSE_BLOCK_SIZE AuxOutput AuxRequest BlockMask and_masks create_block_mask
-    create_mask create_nested_block_mask flex_attention noop_mask or_masks
-torch.nn.parallel                   DistributedDataParallel
-torch.nn.parallel.distributed       DistributedDataParallel
-torch.optim.sgd                     SGD
-torch.hub
-    _get_torch_home download_url_to_file list load load_state_dict_from_url
-torch.jit                           CompilationUnit Future _get_trace_graph fork load save wait
-torch.utils.cpp_extension           load load_inline
-torch.utils.data
-    BatchSampler ConcatDataset DataLoader Dataset DistributedSampler IterableDataset
-    RandomSampler Sampler SequentialSampler Subset SubsetRandomSampler TensorDataset
-    WeightedRandomSampler default_collate random_split
-torch.ao.quantization               FakeQuantizeBase ObserverBase
-torch._custom_op.functional         register_functional_op
-torch._dynamo._trace_wrapped_higher_order_op  TransformGetItemToIndex
-torch._dynamo.testing
-    AotEagerAndRecordGraphs CompileCounter CompileCounterWithBackend EagerAndRecordGraphs
-torch._functorch.aot_autograd
-    aot_compile_joint_with_descriptors aot_export_joint_with_descriptors aot_export_module
-    aot_function
-torch._inductor.utils               fresh_cache fresh_inductor_cache
-torch.testing._internal.common_utils          gradcheck gradgradcheck
-"""
-
-GAPS = {
-    "torch._dynamo": "there is no compiler",
-    "torch._inductor": "there is no compiler",
-    "torch.ao": "there are operators and no modules",
-    "torch.autograd": "there is no autograd engine",
-    "torch.compile": "there is no compiler",
-    "torch.compiler": "there is no compiler",
-    "torch.cuda": "devices hold data only through kernels that somebody registers",
-    "torch.distributions": "there are operators that draw numbers, and no distributions",
-    "torch.distributed": "there is one process",
-    "torch.export": "exported programs are read here, and made where PyTorch is",
-    "torch.func": "there is no autograd engine, and no vmap",
-    "torch.fx": "graphs and tracers are here, and not all passes over graphs",
-    "torch.hub": "nothing is fetched from a network",
-    "torch.jit": "there is no TorchScript compiler",
-    "torch.nn": "there are functions, parameters, and most modules, which compute forwards",
-    "torch.nn.functional": "not every function is here: `torch.ops.aten` has the operators",
-    "torch.optim": "there is no autograd engine",
-    "torch.profiler": "`dispatch.tools` has modes that count, log and track memory",
-    "torch.quantization": "there are operators and no modules",
-    "torch.sparse": "there are dense tensors only",
-    "torch.testing._internal.common_utils.gradcheck": "there is no autograd engine",
-    "torch.testing._internal.common_utils.gradgradcheck": "there is no autograd engine",
-    "torch.utils.data": "there are operators and no modules",
-    "torch.vmap": "there is no vmap",
-}
-
-
-def _rows(text: str) -> dict[str, tuple[str, ...]]:
-    """A row is a word at the start of a line and the words behind it, on further lines too."""
-    rows = ("torch" + row for row in ("\n" + text.strip()).split("\ntorch")[1:])
-    return {row.split()[0]: tuple(row.split()[1:]) for row in rows}
-
-
-MODULES = _rows(_MODULES)
-REFUSED = {f"{module}.{name}" for module, names in _rows(_REFUSED).items() for name in names}
-NAMES = {name: source for name, (source,) in _rows(_NAMES).items()}
+MODULES = rows(_MODULES)
+NAMES = {name: source for name, (source,) in rows(_NAMES).items()}
 # Packages whose functions go before their modules of the same name, as PyTorch imports them there.
-CALLED = frozenset(("torch._higher_order_ops", "torch.nn.parallel", "torch.nn.utils"))
+CALLED = frozenset(
+    ("torch._higher_order_ops", "torch.autograd", "torch.nn.parallel", "torch.nn.utils")
+)
 # Where classes say they are from that several modules have; others are of the first that has them.
 HOMES = {
     "torch": """

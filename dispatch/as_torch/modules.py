@@ -17,16 +17,8 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from dispatch._C import dtypes, naming
-from dispatch.as_torch.aliases import (
-    CALLED,
-    GAPS,
-    HIDDEN,
-    HOMES,
-    LATE_HOMES,
-    MODULES,
-    NAMES,
-    REFUSED,
-)
+from dispatch.as_torch.aliases import CALLED, HIDDEN, HOMES, LATE_HOMES, MODULES, NAMES
+from dispatch.as_torch.refusals import GAPS, REFUSED
 
 __all__ = [
     "Finder",
@@ -156,8 +148,10 @@ _NOTHING = object()
 
 def _is_called(module: str, name: str) -> bool:
     """Whether `module.name`, which is a module too, is a function for those who ask the package."""
+    if module not in CALLED:
+        return False
     found = (vars(source).get(name) for source in _sources(module))
-    return module in CALLED and any(callable(one) for one in found)
+    return f"{module}.{name}" in REFUSED or any(callable(one) for one in found)
 
 
 def _shows(source: ModuleType, name: str) -> bool:

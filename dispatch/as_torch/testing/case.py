@@ -25,6 +25,7 @@ __all__ = [
     "disable_gc",
     "instantiate_parametrized_tests",
     "parametrize",
+    "reparametrize",
     "run_tests",
     "subtest",
 ]
@@ -72,6 +73,22 @@ class parametrize:
                 named = zip(self.names, values, strict=True)
                 name = "_".join(_short(place, n, v) for n, v in named)
             yield name, "", dict(zip(self.names, values, strict=True)), decorators
+
+
+class reparametrize(parametrize):
+    """A decorator: another's tests, each as `adapter_fn(name, arguments)` gives it, or gives some.
+
+    It yields names with arguments; None leaves the test out.
+    """
+
+    def __init__(self, parametrizer: parametrize, adapter_fn: Callable[..., Any]) -> None:
+        self.parametrizer, self.adapter_fn = parametrizer, adapter_fn
+
+    def cases(self) -> Iterator[Case]:
+        for name, last, arguments, decorators in self.parametrizer.cases():
+            for changed in self.adapter_fn(name, arguments) or ():
+                if changed is not None:
+                    yield changed[0], last, changed[1], decorators
 
 
 def _short(place: int, name: str, value: Any) -> str:

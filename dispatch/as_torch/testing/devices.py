@@ -8,14 +8,24 @@ import enum
 import inspect
 import unittest
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import dispatch
-from dispatch.as_torch.testing.case import Case, instantiate_parametrized_tests, parametrize
-from dispatch.as_torch.testing.marks import _as_it_is, dtype_name
+from dispatch.as_torch.testing.case import (
+    Case,
+    TestCase,
+    instantiate_parametrized_tests,
+    parametrize,
+)
+from dispatch.as_torch.testing.marks import _as_it_is, decorateIf, dtype_name
 
 __all__ = [
+    "PYTORCH_TESTING_DEVICE_EXCEPT_FOR_KEY",
+    "PYTORCH_TESTING_DEVICE_ONLY_FOR_KEY",
+    "CPUTestBase",
+    "DeviceTypeTestBase",
     "OpDTypes",
+    "SkipSpec",
     "deviceCountAtLeast",
     "dtypes",
     "dtypesIfCPU",
@@ -25,11 +35,15 @@ __all__ = [
     "dtypesIfPRIVATEUSE1",
     "dtypesIfXPU",
     "e4m3_type",
+    "expectedFailure",
+    "expectedFailureCPU",
     "expectedFailureMPS",
     "expectedFailureMPSComplex",
     "expectedFailureMeta",
     "expectedFailureXLA",
     "get_all_device_types",
+    "get_desired_device_type_test_bases",
+    "get_device_type_test_bases",
     "instantiate_device_type_tests",
     "largeTensorTest",
     "onlyAccelerator",
@@ -40,6 +54,7 @@ __all__ = [
     "onlyOn",
     "ops",
     "precisionOverride",
+    "skip",
     "skipCPUIf",
     "skipCPUIfNoFFT",
     "skipCPUIfNoLapack",
@@ -53,14 +68,41 @@ __all__ = [
     "skipLazy",
     "skipMPS",
     "skipMeta",
+    "skipOps",
     "skipXLA",
     "skipXPU",
     "skipXPUIf",
     "tol",
     "toleranceOverride",
+    "xfail",
 ]  # fmt: skip
 
 e4m3_type = dispatch.float8_e4m3fn
+PYTORCH_TESTING_DEVICE_ONLY_FOR_KEY = "PYTORCH_TESTING_DEVICE_ONLY_FOR"
+PYTORCH_TESTING_DEVICE_EXCEPT_FOR_KEY = "PYTORCH_TESTING_DEVICE_EXCEPT_FOR"
+
+
+class DeviceTypeTestBase(TestCase):
+    """A test case for one type of device."""
+
+    device_type = "generic_device_type"
+
+
+class CPUTestBase(DeviceTypeTestBase):
+    """A test case for the CPU."""
+
+    device_type = "cpu"
+
+
+DeviceTypeTestBase.__test__ = CPUTestBase.__test__ = False
+
+
+def get_device_type_test_bases() -> list[type]:
+    """Test cases for the types of devices that there are."""
+    return [CPUTestBase]
+
+
+get_desired_device_type_test_bases = get_device_type_test_bases
 
 
 class OpDTypes(enum.Enum):
@@ -183,8 +225,11 @@ def _tests_of(cls: type) -> Iterator[tuple[str, Any]]:
 def _enter(cls: type, name: str, function: Any) -> None:
     """A test with the device after `self`, if it asks for one; its marks come along."""
     names = inspect.signature(function).parameters
+    tolerances = getattr(function, "_tolerances", {})
 
     def test(self: Any, **kwargs: Any) -> Any:
+        if kwargs.get("dtype") in tolerances:
+            self.precision, self.rel_tol = tolerances[kwargs["dtype"]]
         if "dtypes" in names and "dtype" in kwargs:
             kwargs["dtypes"] = kwargs.pop("dtype")
         if "devices" in names:
@@ -236,15 +281,89 @@ def skipCPUIf(dep: Any, reason: str) -> Callable[[Any], Any]:
 
 
 skipIf = skipCPUIf
-skipCUDAIf = skipXPUIf = precisionOverride = toleranceOverride = _as_it_is
+skipCUDAIf = skipXPUIf = _as_it_is
+expectedFailureCPU = unittest.expectedFailure
 expectedFailureMeta = skipMeta = skipMPS = skipXPU = skipXLA = skipCUDAIfRocm = _as_it_is
 expectedFailureMPS = expectedFailureMPSComplex = expectedFailureXLA = skipLazy = _as_it_is
 skipCPUIfNoLapack = skipCPUIfNoFFT = skipCPUIfNoMkl = _as_it_is  # the CPU has them all
 skipCUDAIfNoMagma = skipCUDAIfNoCusolver = skipCUDAIfNoMagmaAndNoCusolver = _as_it_is
 
 
-class tol:
+def expectedFailure(device_type: str | None, dtype: Any = None) -> Callable[[Any], Any]:
+    """The test is expected to fail on this type of device, with this dtype."""
+
+    def mark(function: Any) -> Any:
+        if device_type not in (None, "cpu"):
+            return function
+        if dtype is None:
+            return unittest.expectedFailure(function)
+        return decorateIf(unittest.expectedFailure, lambda given: given.get("dtype") == dtype)(
+            function
+        )
+
+    return mark
+
+
+class tol(NamedTuple):
     """Tolerances of a dtype."""
 
-    def __init__(self, atol: float, rtol: float) -> None:
-        self.atol, self.rtol = atol, rtol
+    atol: float
+    rtol: float
+
+
+def precisionOverride(d: dict[Any, float]) -> Callable[[Any], Any]:
+    """The least `atol` with which the test compares, by its dtype."""
+    return toleranceOverride({dtype: tol(atol, 0.0) for dtype, atol in d.items()})
+
+
+def toleranceOverride(d: dict[Any, tol]) -> Callable[[Any], Any]:
+    """The least tolerances with which the test compares, by its dtype."""
+
+    def mark(function: Any) -> Any:
+        function._tolerances = {**getattr(function, "_tolerances", {}), **d}
+        return function
+
+    return mark
+
+
+class SkipSpec(NamedTuple):
+    """An operator for whose dtypes a test of all operators fails, or is left out."""
+
+    op_name: str
+    variant_name: str
+    device_type: str | None
+    dtypes: Any
+    expected_failure: bool
+
+    def fits(self, arguments: dict[str, Any]) -> bool:
+        """Whether this run of the test is meant."""
+        op = arguments.get("op")
+        named = (getattr(op, "name", None), getattr(op, "variant_test_name", ""))
+        fits = self.dtypes is None or arguments.get("dtype") in self.dtypes
+        return fits and named == self[:2] and self.device_type in (None, "cpu")
+
+
+def skip(
+    op_name: str, variant_name: str = "", *, device_type: str | None = None, dtypes: Any = None
+) -> SkipSpec:
+    """The test is left out for this operator."""
+    return SkipSpec(op_name, variant_name, device_type, dtypes, False)
+
+
+def xfail(
+    op_name: str, variant_name: str = "", *, device_type: str | None = None, dtypes: Any = None
+) -> SkipSpec:
+    """The test is expected to fail for this operator."""
+    return SkipSpec(op_name, variant_name, device_type, dtypes, True)
+
+
+def skipOps(to_skip: Iterable[SkipSpec]) -> Callable[[Any], Any]:
+    """A decorator: the test is left out, or expected to fail, for these operators."""
+
+    def mark(function: Any) -> Any:
+        for spec in to_skip:
+            fails = unittest.expectedFailure if spec.expected_failure else unittest.skip("left out")
+            function = decorateIf(fails, spec.fits)(function)
+        return function
+
+    return mark

@@ -12,8 +12,8 @@ __all__ = [
     "float8_types_and", "float_to_corresponding_complex_type_map",
     "floating_and_complex_types", "floating_and_complex_types_and", "floating_types",
     "floating_types_and", "floating_types_and_half", "get_all_complex_dtypes", "get_all_dtypes",
-    "get_all_fp_dtypes", "get_all_int_dtypes", "get_all_math_dtypes", "highest_precision_complex",
-    "highest_precision_float", "integral_types", "integral_types_and",
+    "get_all_fp_dtypes", "get_all_int_dtypes", "get_all_math_dtypes", "get_all_qint_dtypes",
+    "highest_precision_complex", "highest_precision_float", "integral_types", "integral_types_and",
 ]  # fmt: skip
 
 _FLOATING = (dispatch.float32, dispatch.float64)
@@ -28,6 +28,8 @@ _INTEGRAL = (dispatch.uint8, dispatch.int8, dispatch.int16, dispatch.int32, disp
 def _kinds(*dtypes: Any) -> Any:
     return lambda *more: (*dtypes, *(d for d in more if d not in dtypes))
 
+
+_dispatch_dtypes = tuple  # what a list of dtypes is there
 
 empty_types = custom_types = _kinds()
 double_types = _kinds(dispatch.float64, dispatch.complex128)
@@ -97,3 +99,9 @@ def get_all_dtypes(
     found += [dispatch.half] * include_half + [dispatch.bfloat16] * include_bfloat16
     found += [dispatch.bool] * include_bool + [dispatch.complex32] * include_complex32
     return found + [*complex_types()] * include_complex
+
+
+def get_all_qint_dtypes() -> list[Any]:
+    """Quantized integers."""
+    kinds = "qint8 quint8 qint32 quint4x2 quint2x4"
+    return [getattr(dispatch, kind) for kind in kinds.split()]
