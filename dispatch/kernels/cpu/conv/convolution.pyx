@@ -20,12 +20,13 @@ from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport TF_CONTIGUOUS, read_ints
 from dispatch._C.tensor cimport Tensor, data_of, is_contiguous_as
 from dispatch._C.values cimport IntArray
-from dispatch.kernels.cpu.copy.copies cimport copy_values, fill_values
+from dispatch.kernels.cpu.conv.columns cimport lay_out_any, rows_at_once, take_back, word
 from dispatch.kernels.cpu.conv.depthwise cimport (
     Conv, depthwise_back, depthwise_back_last, depthwise_first, depthwise_last, depthwise_of_weight, depthwise_of_weight_last,
-    is_depthwise, line_of, number, reach,
+    is_depthwise, number,
 )
 from dispatch.kernels.cpu.conv.direct cimport direct, direct_room, is_direct
+from dispatch.kernels.cpu.copy.copies cimport copy_values, fill_values
 from dispatch.kernels.cpu.dense cimport (
     LONG_RUN, Image, check_kernel, computed_in, dense, finish, image_of, pinned, target,
 )
@@ -37,9 +38,6 @@ from dispatch.kernels.meta.pool.windows cimport Windows, handed_windows, output_
 cdef extern from "vectorised.h":
     pass
 
-cdef enum:
-    BLOCK = 1 << 19              # bytes of a block of columns: bounds the memory
-
 cdef extern from "matrix/bfloat.h" nogil:
     enum:
         BFLOAT_LEAST
@@ -48,11 +46,6 @@ cdef extern from "matrix/bfloat.h" nogil:
         Py_ssize_t row, column
     bint has_bfloat_product()
     bint bfloat_product(int64_t m, int64_t k, int64_t n, bfloat_matrix a, bfloat_matrix b, float* out, Py_ssize_t row)
-
-ctypedef fused word:             # an element that is only moved
-    uint16_t
-    uint32_t
-    uint64_t
 
 
 cdef int read_conv(Conv* c, Tensor x, Tensor y, Tensor weight, const Windows* windows, int64_t groups, int code,
@@ -73,121 +66,7 @@ cdef int read_conv(Conv* c, Tensor x, Tensor y, Tensor weight, const Windows* wi
     return 0
 
 
-# ---- windows as columns ------------------------------------------------------------------------
-
-cdef inline void clear_ends(word* to, int64_t low, int64_t high, int64_t width) noexcept nogil:
-    """What of a row is outside."""
-    cdef int64_t i
-    for i in range(low):
-        to[i] = 0
-    for i in range(high, width):
-        to[i] = 0
-
-
-cdef int64_t lay_run(const Conv* c, word* to, const word* x, int64_t row, int64_t end, int64_t d, int64_t h, int64_t low,
-                     int64_t high, int64_t shift) noexcept nogil:
-    """Rows from `row` on whose lines follow each other in x as they do in the columns, in one copy; how many.
-
-    That is so where windows lie side by side and there are as many as elements: between two rows only what is cleared lies
-    elsewhere.
-    """
-    cdef int64_t width = c.y.size[2], line = line_of(c, row, d, h), n = 1, r = row % c.y.size[1]
-    if c.w.stride[1] == 1:
-        n = min(end - row, c.y.size[1] - r, c.x.size[1] - (r - c.w.padding[1] + h * c.w.dilation[1]))
-    memcpy(to + low, x + line + low + shift, (n * width - low - (width - high)) * sizeof(word))
-    for r in range(n):
-        clear_ends(to + r * width, low, high, width)
-    return n
-
-
-cdef void lay_out(const Conv* c, word* to, const word* x, int64_t first, int64_t end) noexcept nogil:
-    """Columns (channels and taps, positions) of rows first..end of positions."""
-    cdef int64_t e, d, h, k, row, line, i, n, low, high, shift, width = c.y.size[2], s = c.w.stride[2]
-    cdef bint in_runs = s == 1 and c.x.size[2] == width
-    for e in range(c.cx):
-        for d in range(c.w.kernel[0]):
-            for h in range(c.w.kernel[1]):
-                for k in range(c.w.kernel[2]):
-                    reach(c, k, &low, &high)
-                    shift = k * c.w.dilation[2] - c.w.padding[2]
-                    row = first
-                    while row < end:
-                        line, n = line_of(c, row, d, h), 1
-                        if line < 0 or low >= high:
-                            memset(to, 0, width * sizeof(word))
-                        elif in_runs:
-                            n = lay_run(c, to, x, row, end, d, h, low, high, shift)
-                        else:
-                            clear_ends(to, low, high, width)
-                            if s == 1:
-                                memcpy(to + low, x + line + low + shift, (high - low) * sizeof(word))
-                            else:
-                                for i in range(low, high):
-                                    to[i] = x[line + i * s + shift]
-                        to += n * width
-                        row += n
-        x += c.x.plane
-
-
-cdef void take_back(const Conv* c, number* x, const number* columns, int64_t first, int64_t end) noexcept nogil:
-    """Adds columns to where they were taken from."""
-    cdef int64_t e, d, h, k, row, line, i, low, high, shift, width = c.y.size[2], s = c.w.stride[2]
-    for e in range(c.cx):
-        for d in range(c.w.kernel[0]):
-            for h in range(c.w.kernel[1]):
-                for k in range(c.w.kernel[2]):
-                    reach(c, k, &low, &high)
-                    shift = k * c.w.dilation[2] - c.w.padding[2]
-                    for row in range(first, end):
-                        line = line_of(c, row, d, h)
-                        if line >= 0:
-                            for i in range(low, high):
-                                x[line + i * s + shift] += columns[i]
-                        columns += width
-        x += c.x.plane
-
-
-cdef void lay_out_last(const Conv* c, word* to, const word* x, int64_t first, int64_t end) noexcept nogil:
-    """Lines (positions, taps and channels); x begins at the group's first channel."""
-    cdef int64_t d, h, k, row, line, i, at
-    cdef size_t pixel = c.cx * sizeof(word)
-    for row in range(first, end):
-        for i in range(c.y.size[2]):
-            for d in range(c.w.kernel[0]):
-                for h in range(c.w.kernel[1]):
-                    line = line_of(c, row, d, h)
-                    for k in range(c.w.kernel[2]):
-                        at = i * c.w.stride[2] - c.w.padding[2] + k * c.w.dilation[2]
-                        if line < 0 or at < 0 or at >= c.x.size[2]:
-                            memset(to, 0, pixel)
-                        else:
-                            memcpy(to, x + (line + at) * c.x.c, pixel)
-                        to += c.cx
-
-
-cdef inline int64_t rows_at_once(const Conv* c, size_t item) noexcept nogil:
-    """Rows of positions whose columns fit into a block; all blocks have about as many."""
-    cdef int64_t rows = c.y.size[0] * c.y.size[1]
-    cdef int64_t most = max(BLOCK // max(c.depth * c.y.size[2] * <int64_t>item, 1), 1)
-    cdef int64_t blocks = (rows + most - 1) // most
-    return max((rows + blocks - 1) // blocks, 1)
-
-
-cdef void lay_out_any(const Conv* c, void* to, const void* x, int64_t first, int64_t end) noexcept nogil:
-    """Columns, or lines where channels are last."""
-    if c.item == 2 and c.last:
-        lay_out_last(c, <uint16_t*>to, <const uint16_t*>x, first, end)
-    elif c.item == 2:
-        lay_out(c, <uint16_t*>to, <const uint16_t*>x, first, end)
-    elif c.item == 4 and c.last:
-        lay_out_last(c, <uint32_t*>to, <const uint32_t*>x, first, end)
-    elif c.item == 4:
-        lay_out(c, <uint32_t*>to, <const uint32_t*>x, first, end)
-    elif c.last:
-        lay_out_last(c, <uint64_t*>to, <const uint64_t*>x, first, end)
-    else:
-        lay_out(c, <uint64_t*>to, <const uint64_t*>x, first, end)
-
+# ---- products ----------------------------------------------------------------------------------
 
 cdef void multiply(Conv* c, int64_t m, int64_t k, int64_t n, const void* a, int64_t a_row, int64_t a_column, const void* b,
                    int64_t b_row, int64_t b_column, void* out, int64_t out_row) noexcept nogil:
@@ -375,20 +254,39 @@ cdef void backward_part(void* context, int64_t part, int64_t first, int64_t end)
 
 
 cdef void of_weight(Share* s, number* sum, number* product, int64_t first, int64_t end, char* columns) noexcept nogil:
-    """Sum over batch and positions of the gradients y times what their windows saw of x."""
+    """Sum over batch and positions of the gradients y times what their windows saw of x.
+
+    Channels last: a row of the sum has (taps, channels).
+    """
     cdef Conv* c = s.c
-    cdef int64_t u, i, row, last, count, rows = c.y.size[0] * c.y.size[1], step = rows_at_once(c, c.item)
+    cdef int64_t u, n, g, i, row, last, count, rows = c.y.size[0] * c.y.size[1], step = rows_at_once(c, c.item)
     cdef int64_t blocks = (rows + step - 1) // step
+    cdef const char* x
+    cdef const char* y
     cdef number* to
     memset(sum, 0, c.groups * c.cy * c.depth * sizeof(number))
     for u in range(first, end):
+        n, g = u // blocks // c.groups, u // blocks % c.groups
         row = u % blocks * step
         last = min(row + step, rows)
         count = (last - row) * c.y.size[2]
-        lay_out_any(c, columns, s.x + u // blocks * c.cx * c.x.plane * c.item, row, last)
-        multiply(c, c.cy, count, c.depth, s.y + (u // blocks * c.cy * c.y.plane + row * c.y.size[2]) * c.item, c.y.plane, 1,
-                 columns, 1, count, product, c.depth)
-        to = sum + u // blocks % c.groups * c.cy * c.depth
+        if c.last:
+            x = s.x + (n * c.x.plane * c.x.c + g * c.cx) * c.item
+            y = s.y + ((n * c.y.plane + row * c.y.size[2]) * c.y.c + g * c.cy) * c.item
+        else:
+            x = s.x + u // blocks * c.cx * c.x.plane * c.item
+            y = s.y + (u // blocks * c.cy * c.y.plane + row * c.y.size[2]) * c.item
+        if c.plain and c.last:
+            multiply(c, c.cy, count, c.depth, y, 1, c.y.c, x + row * c.y.size[2] * c.x.c * c.item, c.x.c, 1, product, c.depth)
+        elif c.plain:
+            multiply(c, c.cy, count, c.depth, y, c.y.plane, 1, x + row * c.y.size[2] * c.item, 1, c.x.plane, product, c.depth)
+        else:
+            lay_out_any(c, columns, x, row, last)
+            if c.last:
+                multiply(c, c.cy, count, c.depth, y, 1, c.y.c, columns, c.depth, 1, product, c.depth)
+            else:
+                multiply(c, c.cy, count, c.depth, y, c.y.plane, 1, columns, 1, count, product, c.depth)
+        to = sum + g * c.cy * c.depth
         for i in range(c.cy * c.depth):
             to[i] += product[i]
 
@@ -419,6 +317,20 @@ cdef void of_weight_in_parts(Share* s, number* gw, int64_t parts) noexcept nogil
         sum = <number*>s.sums + (2 * part + 1) * size
         for i in range(size):
             gw[i] += sum[i]
+    if c.last:
+        channels_first(c, gw, <number*>s.sums)
+
+
+cdef void channels_first(const Conv* c, number* weights, number* room) noexcept nogil:
+    """(channels out, taps, channels in) as (channels out, channels in, taps)."""
+    cdef int64_t o, e, t
+    memcpy(room, weights, c.groups * c.cy * c.depth * sizeof(number))
+    for o in range(c.groups * c.cy):
+        for e in range(c.cx):
+            for t in range(c.taps):
+                weights[e * c.taps + t] = room[t * c.cx + e]
+        weights += c.depth
+        room += c.depth
 
 
 cdef void fold(const Conv* c, number* x, const number* columns) noexcept nogil:
@@ -453,7 +365,7 @@ cdef void work(Job* j, number like) noexcept nogil:
         forward(s, <number*>s.to, j.spare, <number*>j.bias, j.parts)
     elif j.way == BACKWARD and j.c.last:
         depthwise_back_last(&j.c, <number*>s.to, <number*>s.y, <number*>s.w, <number*>j.spare, <int64_t*>s.columns)
-    elif j.way == WEIGHT and j.c.last:
+    elif j.way == WEIGHT and j.c.last and is_depthwise(&j.c):
         depthwise_of_weight_last(&j.c, <number*>s.to, <number*>s.y, <number*>s.x, <number*>j.spare)
     elif j.way == BACKWARD:
         if is_depthwise(&j.c):
@@ -611,7 +523,8 @@ cdef int convolve(Tensor out, Tensor input, Tensor weight, Tensor bias, const Wi
 
 cdef int gradient(Tensor out, int way, Tensor x, Tensor y, Tensor w, Tensor x_side, Tensor y_side, Tensor weight,
                   const Windows* windows, int64_t groups, int code, int operand, int memory_format) except -1:
-    """`x`, `y` and `w`: what is read; `x_side`, `y_side` and `weight` have the sizes. Channels are last in depthwise ones only."""
+    """`x`, `y` and `w`: what is read; `x_side`, `y_side` and `weight` have the sizes. The way back of others than depthwise ones
+    has channels first."""
     cdef Tensor made = target(out, code, memory_format if way == BACKWARD else MF_contiguous)
     cdef Job j
     memset(&j, 0, sizeof(Job))
@@ -633,7 +546,7 @@ cdef int convolution_backward(Tensor grad_input, Tensor grad_weight, Tensor grad
                               bint transposed, IntArray output_padding, int64_t groups, object output_mask,
                               const int64_t* handed) except -1:
     """Whichever of the three are there."""
-    cdef int code, operand, memory_format = MF_contiguous, d
+    cdef int code, operand, memory_format = MF_contiguous, last = MF_contiguous, d
     cdef int64_t all_but_channels[64]
     cdef Tensor g, x, w, seen, there             # the side that windows see, the one that they lead to
     cdef Windows windows
@@ -649,16 +562,26 @@ cdef int convolution_backward(Tensor grad_input, Tensor grad_weight, Tensor grad
         check_kernel(grad_output.c_dtype, DTYPES_FLOATING)
     code = computed_in(grad_output.c_dtype)
     operand = operand_of(input, weight, grad_output.c_numel, code, groups) if grad_output.c_dtype == input.c_dtype else code
-    if not transposed and weight.c_sizes[1] == 1 and weight.c_sizes[0] == groups > 1 and is_side_by_side(&windows):
-        memory_format = image_format(input) if image_format(input) == image_format(grad_output) else MF_contiguous
-    g, x = dense(grad_output, operand, memory_format), dense(input, operand, memory_format)
-    w = dense(weight, operand, MF_contiguous)
-    seen, there = (g, x) if transposed else (x, g)
-    if grad_input is not None and transposed:
-        gradient(grad_input, FORWARD, g, None, w, seen, there, weight, &windows, groups, code, operand, MF_contiguous)
-    elif grad_input is not None:
-        gradient(grad_input, BACKWARD, None, g, w, seen, there, weight, &windows, groups, code, operand, memory_format)
+    if not transposed and image_format(input) == image_format(grad_output):
+        last = image_format(input)
+    if weight.c_sizes[1] > 1:                    # the way back is shorter from channels first
+        if grad_weight is not None and last != MF_contiguous:
+            gradient(grad_weight, WEIGHT, dense(input, operand, last), dense(grad_output, operand, last), None, input, grad_output,
+                     weight, &windows, groups, code, operand, last)
+            grad_weight = None
+    elif weight.c_sizes[0] == groups > 1 and is_side_by_side(&windows):
+        memory_format = last
+    if grad_input is not None or grad_weight is not None:
+        g = dense(grad_output, operand, memory_format)
+    if grad_input is not None:
+        w = dense(weight, operand, MF_contiguous)
+        if transposed:
+            gradient(grad_input, FORWARD, g, None, w, g, input, weight, &windows, groups, code, operand, MF_contiguous)
+        else:
+            gradient(grad_input, BACKWARD, None, g, w, input, g, weight, &windows, groups, code, operand, memory_format)
     if grad_weight is not None:
+        x = dense(input, operand, memory_format)
+        seen, there = (g, x) if transposed else (x, g)
         gradient(grad_weight, WEIGHT, seen, there, None, seen, there, weight, &windows, groups, code, operand, memory_format)
     if grad_bias is not None:
         for d in range(grad_output.c_ndim - 1):
