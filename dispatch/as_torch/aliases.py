@@ -27,7 +27,9 @@ torch._C._special                           dispatch.special
 torch._C._VariableFunctions                 dispatch._C._variable_functions
 torch._VF                                   dispatch._C._variable_functions
 torch._tensor                               dispatch
+torch._environment                          dispatch.as_torch.utilities
 torch._utils                                dispatch.tensor.copy dispatch._C.keys dispatch._C.tags
+                                            dispatch.as_torch.utilities
 torch._tensor_str                           dispatch.tensor.text
 torch.library                               dispatch.library
 torch._library                              dispatch.library dispatch.registry
@@ -61,6 +63,7 @@ torch.amp                                   dispatch.library.autocast dispatch.a
 torch.amp.autocast_mode                     dispatch.library.autocast dispatch.as_torch.amp
 torch.cuda.amp                              dispatch.as_torch.cuda_amp
 torch.cuda.amp.autocast_mode                dispatch.as_torch.cuda_amp
+torch.cpu                                   dispatch.as_torch.cpu
 torch.cpu.amp                               dispatch.library.autocast
 torch.utils._python_dispatch                dispatch.modes.stack dispatch.modes.subclasses
                                             dispatch.modes.aliasing dispatch.modes
@@ -103,6 +106,7 @@ torch.fx.node                               dispatch.as_torch.fx.node
 torch.fx.proxy                              dispatch.as_torch.fx.proxy
 torch.fx.subgraph_rewriter                  dispatch.as_torch.fx.patterns
 torch.fx.passes.utils.matcher_utils         dispatch.as_torch.fx.patterns
+torch.fx.tensor_type                        dispatch.as_torch.fx.tensor_types
 torch.fx.traceback                          dispatch.as_torch.fx.traceback
 torch.fx.immutable_collections              dispatch.as_torch.immutable
 torch.fx.operator_schemas                   dispatch.as_torch.operator_schemas
@@ -122,6 +126,7 @@ torch.fx.passes.infra.partitioner           dispatch.as_torch.fx.passes.partitio
 torch.fx.passes.infra.pass_base             dispatch.as_torch.fx.passes.managers
 torch.fx.passes.infra.pass_manager          dispatch.as_torch.fx.passes.managers
 torch.fx.passes.operator_support            dispatch.as_torch.fx.passes.support
+torch.fx.passes.param_fetch                 dispatch.as_torch.fx.passes.lowering
 torch.fx.passes.pass_manager                dispatch.as_torch.fx.passes.older
 torch.fx.passes.reinplace                   dispatch.as_torch.fx.passes.reinplacing
 torch.fx.passes.split_module                dispatch.as_torch.fx.passes.splits
@@ -129,8 +134,11 @@ torch.fx.passes.split_utils                 dispatch.as_torch.fx.passes.tags
 torch.fx.passes.tools_common                dispatch.as_torch.fx.passes.order
 torch.fx.passes.utils.common                dispatch.as_torch.fx.passes.tags
 torch.fx.passes.utils.fuser_utils           dispatch.as_torch.fx.passes.fusing
+torch.fx.passes.utils.matcher_with_name_node_map_utils dispatch.as_torch.fx.patterns
 torch.fx.passes.utils.source_matcher_utils  dispatch.as_torch.fx.passes.sources
 torch.fx.experimental.const_fold            dispatch.as_torch.fx.passes.folding
+torch.fx.experimental.merge_matmul          dispatch.as_torch.fx.passes.lowering
+torch.fx.experimental.schema_type_annotation dispatch.as_torch.fx.passes.lowering
 torch.fx.experimental.normalize             dispatch.as_torch.fx.passes.normalizing
 torch.fx.experimental.optimization          dispatch.as_torch.fx.passes.optimizing
 torch.fx.experimental.rewriter              dispatch.as_torch.fx.passes.rewriting
@@ -176,6 +184,8 @@ torch.backends.mkldnn                       dispatch.as_torch.absent
 torch.backends.openmp                       dispatch.as_torch.absent
 torch.backends.quantized                    dispatch.as_torch.absent
 torch.backends.xnnpack                      dispatch.as_torch.absent
+torch.futures                               dispatch.as_torch.futures
+torch.torch_version                         dispatch.as_torch.version
 torch.version                               dispatch.as_torch.version
 torch.signal.windows                        dispatch.as_torch.windows
 torch.testing                               dispatch.as_torch.testing.comparing
@@ -202,6 +212,16 @@ torch.nn.utils.rnn                          dispatch.as_torch.nn.packed
 torch.nn.utils.stateless                    dispatch.as_torch.nn.stateless
 torch._utils_internal                       dispatch.as_torch.markers
 torch.utils._contextlib                     dispatch.as_torch.contexts
+torch.utils._functools                      dispatch.as_torch.utilities
+torch.utils._helion                         dispatch.as_torch.utilities
+torch.utils._import_utils                   dispatch.as_torch.utilities
+torch.utils._ordered_set                    dispatch.as_torch.utilities
+torch.utils._stats                          dispatch.as_torch.utilities
+torch.utils._thunk                          dispatch.as_torch.utilities
+torch.utils._traceback                      dispatch.as_torch.tracebacks
+torch.utils._triton                         dispatch.as_torch.utilities
+torch.utils._typing_utils                   dispatch.as_torch.utilities
+torch.utils.module_tracker                  dispatch.as_torch.module_tracker
 torch.utils._device                         dispatch.as_torch.devices
 torch.utils._exposed_in                     dispatch.as_torch.markers
 torch.utils._dtype_abbrs                    dispatch.as_torch.dtype_abbrs
@@ -406,6 +426,7 @@ torch._disable_dynamo                       dispatch.as_torch.markers._disable_d
 torch._utils._get_device_index               dispatch.as_torch.backends.get_device_index
 torch._C._non_sym_sizes                     dispatch.tensor.questions._non_sym_sizes
 torch._utils._element_size                  dispatch.as_torch.dtype_abbrs._element_size
+torch._utils.render_call                     dispatch.tensor.text.render_call
 torch._utils.is_compiling                   dispatch.as_torch.markers.is_compiling
 torch.autograd.Variable                     dispatch.Tensor
 torch.compile                               dispatch.as_torch.markers.compile

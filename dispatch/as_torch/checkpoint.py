@@ -13,13 +13,15 @@ from typing import Any
 
 from dispatch import OpOverload, Tensor, TorchDispatchMode, is_grad_enabled, ops
 from dispatch._C import DispatchKey, _SetExcludeDispatchKeyGuard
+from dispatch.as_torch.backends import get_device_module
 from dispatch.as_torch.nn.modules.containers import Sequential
-from dispatch.pytree import tree_map
+from dispatch.pytree import tree_leaves, tree_map
 
 __all__ = [
     "SAC_IGNORED_OPS", "CheckpointError", "CheckpointPolicy", "SelectiveCheckpointContext",
-    "checkpoint", "checkpoint_sequential", "create_selective_checkpoint_contexts",
-    "noop_context_fn", "set_checkpoint_debug_enabled", "set_checkpoint_early_stop",
+    "_infer_device_type", "checkpoint", "checkpoint_sequential",
+    "create_selective_checkpoint_contexts", "get_device_states", "noop_context_fn",
+    "set_checkpoint_debug_enabled", "set_checkpoint_early_stop",
 ]  # fmt: skip
 
 SAC_IGNORED_OPS = {ops.aten.detach.default, ops.prim.device.default}
@@ -155,6 +157,35 @@ def create_selective_checkpoint_contexts(
 def noop_context_fn() -> tuple[Any, Any]:
     """Two contexts that do nothing."""
     return contextlib.nullcontext(), contextlib.nullcontext()
+
+
+def _infer_device_type(*args: Any) -> str:
+    """The type of device of the arguments that are not on the CPU: "cuda" before others.
+
+    Without any it is "cuda", PyTorch's default; a warning where there are several.
+    """
+    kinds = [t.device.type for t in tree_leaves(args) if isinstance(t, Tensor)]
+    others = [kind for kind in kinds if kind != "cpu"]
+    if len(set(others)) > 1:
+        warnings.warn(
+            "Tensor arguments, excluding CPU tensors, are detected on at least two types of "
+            f"devices: the state of one is saved.\nDevice types: {sorted(set(others))} first "
+            f"device type: {others[0]}",
+            stacklevel=2,
+        )
+    return "cuda" if not others or "cuda" in others else others[0]
+
+
+def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:
+    """Indices of the arguments' devices and states of their random numbers: a CPU has neither."""
+    here = [t for t in tree_leaves(args) if isinstance(t, Tensor)]
+    ids = [t.get_device() for t in here if t.device.type not in ("cpu", "meta")]
+    module: Any = get_device_module(_infer_device_type(*args)) if ids else None
+    states = []
+    for index in ids:
+        with module.device(index):
+            states.append(module.get_rng_state())
+    return ids, states
 
 
 def _reentrant(given: bool | None) -> bool:

@@ -7,6 +7,8 @@
 
 import functools
 import os
+import sys
+import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -14,9 +16,9 @@ from dispatch.as_torch.modules import missing_text
 
 __all__ = [
     "_disable_dynamo", "allow_in_graph", "assume_constant_result", "compile",
-    "cudagraph_mark_step_begin", "disable", "exposed_in", "forbid_in_graph", "get_file_path_2",
-    "graph_break", "is_compiling", "is_dynamo_compiling", "is_dynamo_supported", "is_exporting",
-    "is_inductor_supported", "mark_dynamic", "mark_static", "mark_static_address",
+    "cudagraph_mark_step_begin", "deprecated", "disable", "exposed_in", "forbid_in_graph",
+    "get_file_path_2", "graph_break", "is_compiling", "is_dynamo_compiling", "is_dynamo_supported",
+    "is_exporting", "is_inductor_supported", "mark_dynamic", "mark_static", "mark_static_address",
     "mark_subclass_constructor_exportable_experimental", "mark_unbacked", "maybe_mark_dynamic",
     "nested_compile_region", "reset",
 ]  # fmt: skip
@@ -109,3 +111,31 @@ def exposed_in(module: str) -> Callable[[F], F]:
 def get_file_path_2(*path_components: str) -> str:
     """The components joined."""
     return os.path.join(*path_components)
+
+
+def deprecated() -> Callable[[F], F]:
+    """A decorator of a function `_name`: its module gets `name`, which warns and does the same.
+
+    Raises: ValueError for a name without an underscore, RuntimeError if the module has the other.
+    """
+
+    def mark(function: F) -> F:
+        name = function.__name__[1:]
+        module = sys.modules[function.__module__]
+        if not function.__name__.startswith("_"):
+            raise ValueError(f"deprecated: {function.__name__!r} starts with no underscore")
+        if hasattr(module, name):
+            raise RuntimeError(f"deprecated: {module.__name__} has {name!r} already")
+
+        @functools.wraps(function)
+        def warned(*args: Any, **kwargs: Any) -> Any:
+            text = f"{name} is DEPRECATED, please consider using an alternative API(s). "
+            warnings.warn(text, UserWarning, 2)
+            return function(*args, **kwargs)
+
+        outer, dot, _ = function.__qualname__.rpartition(".")
+        warned.__name__, warned.__qualname__ = name, outer + dot + name
+        setattr(module, name, warned)
+        return function
+
+    return mark

@@ -103,7 +103,6 @@ torch.export._unlift                _check_input_constraints_pre_hook
 torch.export.dynamic_shapes         _DimHint refine_dynamic_shapes_from_suggested_fixes
 torch.export.exported_program       default_decompositions
 torch.export.unflatten              FlatArgsAdapter InterpreterModule UnflattenedModule unflatten
-torch.fx.experimental               merge_matmul
 torch.fx.experimental.accelerator_partitioner Partitioner
 torch.fx.experimental.debug         set_trace
 torch.fx.experimental.graph_gradual_typechecker GraphTypeChecker Refine broadcast_types
@@ -136,6 +135,9 @@ torch.onnx                          OnnxExporterError export
 torch.onnx.symbolic_opset9          _prepare_onnx_paddings
 torch.package                       PackageExporter PackageImporter
 torch.quasirandom                   SobolEngine
+torch.testing._comparison
+    BooleanPair ErrorMeta NonePair NumberPair ObjectPair Pair TensorLikePair UnsupportedInputs
+    default_tolerances get_tolerances not_close_error_metas originate_pairs
 torch.testing._internal.autocast_test_lists AutocastCPUTestLists AutocastTestLists TestAutocast
 torch.testing._internal.common_cuda _create_scaling_case _create_scaling_models_optimizers
 torch.testing._internal.common_jit  JitCommonTestCase check_against_reference

@@ -16,11 +16,36 @@ from typing import Any, Final
 from dispatch.as_torch.nn.modules.module import Module
 
 __all__ = [
-    "Attribute", "Error", "Final", "RecursiveScriptModule", "ScriptFunction", "ScriptModule",
-    "ScriptWarning", "TopLevelTracedModule", "TracedModule", "TracerWarning", "_overload",
-    "_overload_method", "_script_if_tracing", "annotate", "export", "freeze", "ignore", "interface",
-    "is_scripting", "is_tracing", "isinstance", "optimize_for_inference", "optimized_execution",
-    "script", "script_if_tracing", "script_method", "trace", "trace_module", "unused",
+    "Attribute",
+    "Error",
+    "Final",
+    "RecursiveScriptModule",
+    "ScriptFunction",
+    "ScriptModule",
+    "ScriptWarning",
+    "TopLevelTracedModule",
+    "TracedModule",
+    "TracerWarning",
+    "_overload",
+    "_overload_method",
+    "_script_if_tracing",
+    "annotate",
+    "boolean_dispatch",
+    "export",
+    "freeze",
+    "ignore",
+    "interface",
+    "is_scripting",
+    "is_tracing",
+    "isinstance",
+    "optimize_for_inference",
+    "optimized_execution",
+    "script",
+    "script_if_tracing",
+    "script_method",
+    "trace",
+    "trace_module",
+    "unused",
 ]  # fmt: skip
 
 
@@ -238,3 +263,24 @@ def isinstance(obj: Any, target_type: Any) -> bool:
     if origin is tuple:
         return len(obj) == len(inner) and all(map(isinstance, obj, inner))
     return all(isinstance(item, inner[0]) for item in obj)
+
+
+def boolean_dispatch(
+    arg_name: str, arg_index: int, default: bool, if_true: Any, if_false: Any, module_name: Any,
+    func_name: Any,
+) -> Any:  # fmt: skip
+    """A function that is `if_true` or `if_false`, as one of its arguments says.
+
+    Raises: RuntimeError if both have a doc string: it gets the one there is.
+    """
+
+    def chosen(*args: Any, **kwargs: Any) -> Any:
+        flag = args[arg_index] if arg_index < len(args) else default
+        return (if_true if kwargs.get(arg_name, flag) else if_false)(*args, **kwargs)
+
+    if if_true.__doc__ is not None and if_false.__doc__ is not None:
+        raise RuntimeError("only one function can have a docstring")
+    chosen.__doc__ = if_true.__doc__ = if_false.__doc__ = if_true.__doc__ or if_false.__doc__
+    chosen.__module__ = module_name or chosen.__module__
+    chosen.__name__ = func_name or chosen.__name__
+    return chosen

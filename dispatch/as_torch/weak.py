@@ -11,9 +11,32 @@ from typing import Any
 
 from dispatch import Tensor
 
-__all__ = ["TensorWeakRef", "WeakIdKeyDictionary", "WeakIdRef", "WeakTensorKeyDictionary"]
+__all__ = [
+    "TensorWeakRef", "WeakIdKeyDictionary", "WeakIdRef", "WeakTensorKeyDictionary", "_WeakHashRef",
+]  # fmt: skip
 
 _Dict = dict  # the argument of `__init__` has its name
+
+
+class _WeakHashRef(weakref.ref[Any]):
+    """A weak reference that equals another when what they refer to has the same hash."""
+
+    __slots__ = ("_hash",)
+
+    def __init__(self, key: Any, callback: Callable[[Any], object] | None = None) -> None:
+        super().__init__(key, callback)  # type: ignore[call-arg]
+        self._hash = hash(key)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        mine = self()
+        theirs = other() if isinstance(other, weakref.ref) else None
+        return self is other if mine is None or theirs is None else hash(mine) == hash(theirs)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
 
 
 class WeakIdRef(weakref.ref[Any]):

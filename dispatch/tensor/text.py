@@ -6,8 +6,9 @@ much, aligned in columns; large tensors by their edges; then what differs from t
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,14 @@ from dispatch._C.tensor import Tensor
 from dispatch._C.tls import _dispatch_tls_is_dispatch_key_excluded
 from dispatch._C.wrapper import has_handler
 from dispatch._ops import ops
+from dispatch.modes import resolve_name
 from dispatch.modes.stack import _disable_current_modes
 from dispatch.tensor.data import plain_values
 
-__all__ = ["print_as_wrapper", "set_printoptions", "tensor_text"]
+__all__ = [
+    "get_printoptions", "print_as_wrapper", "printoptions", "render_call", "set_printoptions",
+    "tensor_text",
+]  # fmt: skip
 
 
 _aten = ops.aten
@@ -73,6 +78,29 @@ def set_printoptions(
     _options.sci_mode = sci_mode
 
 
+def get_printoptions() -> dict[str, Any]:
+    """The arguments of `set_printoptions` that hold now."""
+    return asdict(_options)
+
+
+@contextmanager
+def printoptions(**options: Any) -> Iterator[None]:
+    """In the block tensors are printed so (the arguments of `set_printoptions`)."""
+    before = get_printoptions()
+    set_printoptions(**options)
+    try:
+        yield
+    finally:
+        set_printoptions(**before)
+
+
+def render_call(fn: Any, args: Iterable[Any], kwargs: dict[str, Any]) -> str:
+    """A call as text: `sum(tensor([...], size=(100,)), dim=0)`."""
+    with printoptions(threshold=0, edgeitems=0):
+        shown = [*map(repr, args), *(f"{name}={value!r}" for name, value in kwargs.items())]
+    return f"{resolve_name(fn) or fn}({', '.join(shown)})"
+
+
 # (the name of what makes a wrapper, whether a tensor is one, what it holds)
 _wrappers: list[tuple[str, Callable[[Tensor], bool], Callable[[Tensor], Tensor]]] = []
 
@@ -116,6 +144,8 @@ def _text(self: Tensor, prefix: str, contents: str | None) -> str:
         return _joined(prefix, "...", suffixes)
     if self.numel() == 0:
         return _joined(prefix, "[]", suffixes)
+    if _options.edgeitems == 0 and self.ndim and self.numel() > _options.threshold:
+        return _joined(prefix, "[...]", suffixes)
     if _is_handled(values):
         with no_grad(), _disable_current_modes():
             shown = np.array(_by_handler(values, self.numel() > _options.threshold))
@@ -170,7 +200,8 @@ def _suffixes(self: Tensor, without_values: bool) -> list[str]:
     on_cpu = self.device.type == "cpu"
     if not on_cpu:
         found.append(f"device='{self.device}'")
-    if without_values or (self.numel() == 0 and self.ndim != 1):
+    hidden = self.ndim != 1 if self.numel() == 0 else _options.edgeitems == 0
+    if without_values or hidden:
         found.append(f"size={tuple(self.shape)}")
     if not _is_usual(self, without_values or self.numel() == 0):
         found.append(f"dtype={self.dtype}")

@@ -15,16 +15,44 @@ from dispatch.as_torch.fx.module import GraphModule
 from dispatch.as_torch.fx.node import Node
 
 __all__ = [
-    "_make_graph_module", "_use_lazy_graph_module", "annotate_getitem_nodes", "compatibility",
+    "_BACK_COMPAT_OBJECTS", "_MARKED_WITH_COMPATIBILITY", "_LazyGraphModule", "_make_graph_module",
+    "_use_lazy_graph_module", "annotate_getitem_nodes", "compatibility",
     "first_call_function_nn_module_stack", "get_node_context", "lazy_format_graph_code",
 ]  # fmt: skip
 
 F = TypeVar("F")
 
 
+_BACK_COMPAT_OBJECTS: dict[Any, None] = {}
+_MARKED_WITH_COMPATIBILITY: dict[Any, None] = {}
+
+
 def compatibility(is_backward_compatible: bool) -> Callable[[F], F]:
-    """A decorator that leaves things as they are; a reader sees what its author promises."""
-    return lambda found: found
+    """A decorator that remembers what its author promises; things stay as they are."""
+
+    def mark(found: F) -> F:
+        _MARKED_WITH_COMPATIBILITY.setdefault(found)
+        if is_backward_compatible:
+            _BACK_COMPAT_OBJECTS.setdefault(found)
+        return found
+
+    return mark
+
+
+class _LazyGraphModule(GraphModule):
+    """A module whose code could be made when it is first called; it is made at once."""
+
+    @classmethod
+    def from_graphmodule(cls, gm: GraphModule) -> GraphModule:
+        """The module itself."""
+        return gm
+
+    @staticmethod
+    def force_recompile(gm: GraphModule) -> None:
+        """Nothing: the code is there."""
+
+    def real_recompile(self) -> None:
+        """Nothing: the code is there."""
 
 
 def _make_graph_module(*args: Any, graph_module_cls: Any = None, **kwargs: Any) -> GraphModule:

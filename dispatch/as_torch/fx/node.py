@@ -6,7 +6,7 @@ Source of the semantics: `torch/fx/node.py`.
 import operator
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import dispatch
 from dispatch import HigherOrderOperator, OpOverload, OpOverloadPacket
@@ -18,7 +18,8 @@ from dispatch.as_torch.operator_schemas import ArgsKwargsPair, normalize_functio
 from dispatch.functional.effects import _get_effect
 
 __all__ = [
-    "Argument", "Node", "Target", "base_types", "has_side_effect", "map_aggregate", "map_arg",
+    "Argument", "ArgumentT", "Node", "Target", "base_types", "has_side_effect", "map_aggregate",
+    "map_arg",
 ]  # fmt: skip
 
 KINDS = ("placeholder", "call_method", "call_module", "call_function", "get_attr", "output")
@@ -29,6 +30,7 @@ base_types = (
 )  # fmt: skip
 Target = Callable[..., Any] | str
 Argument = Any  # a nest of tuples, lists, dicts and slices, with nodes and `base_types`
+ArgumentT = TypeVar("ArgumentT", bound=Argument)
 
 
 # ---- nests of arguments

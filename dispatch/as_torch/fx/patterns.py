@@ -15,12 +15,14 @@ from dispatch.as_torch.fx.module import GraphModule
 from dispatch.as_torch.fx.node import Node
 from dispatch.as_torch.fx.tracer import symbolic_trace
 from dispatch.as_torch.nn.modules.module import Module
+from dispatch.pytree import tree_flatten, tree_unflatten
 
 __all__ = [
     "InternalMatch",
     "Match",
     "ReplacedPatterns",
     "SubgraphMatcher",
+    "SubgraphMatcherWithNameNodeMap",
     "replace_pattern",
     "replace_pattern_with_filters",
 ]
@@ -168,6 +170,34 @@ class SubgraphMatcher:
         inside = {n for p, n in match.nodes_map.items() if p.op != "placeholder"}
         given = {match.nodes_map[p] for p in self.pattern_returning_nodes}
         return all(user in inside for node in inside - given for user in node.users)
+
+
+class SubgraphMatcherWithNameNodeMap(SubgraphMatcher):
+    """A pattern that returns a dictionary of its nodes last: matches name theirs alike.
+
+    Args: pattern_gm, a module whose outputs are a tuple, the dictionary behind the others, which
+    loses it; the rest as of `SubgraphMatcher`.
+    """
+
+    def __init__(self, pattern_gm: GraphModule, *options: bool, **named: bool) -> None:
+        output = pattern_gm.graph.output_node()
+        held = tree_unflatten(output.args[0], pattern_gm._out_spec)
+        if not isinstance(held, tuple) or len(held) < 2 or not isinstance(held[-1], dict):
+            raise AssertionError("a pattern with names returns a tuple, a dictionary at its end")
+        *others, self.name_node_map = held
+        flat, spec = tree_flatten(others)
+        output.args = (flat,)
+        codegen: Any = pattern_gm.graph._codegen
+        codegen.pytree_info = codegen.pytree_info._replace(out_spec=spec)
+        pattern_gm.recompile()
+        super().__init__(pattern_gm.graph, *options, **named)
+
+    def match(self, graph: Graph, node_name_match: str = "") -> list[InternalMatch]:
+        """All places, each with `name_node_map`."""
+        found = super().match(graph, node_name_match)
+        for one in found:
+            one.name_node_map |= {k: one.nodes_map[n] for k, n in self.name_node_map.items()}
+        return found
 
 
 def _same_kind(wanted: Node, node: Node) -> bool:

@@ -2,17 +2,19 @@
 
 import copy
 import enum
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from dispatch.as_torch.fx.node import Node
 
 __all__ = [
-    "NodeSource", "NodeSourceAction", "annotate", "format_stack", "get_current_meta",
+    "NodeSource", "NodeSourceAction", "annotate", "annotate_fn", "format_stack", "get_current_meta",
     "has_preserved_node_meta", "preserve_node_meta", "set_current_meta",
 ]  # fmt: skip
 
+F = TypeVar("F", bound=Callable[..., Any])
 _KEPT = (
     "nn_module_stack", "torch_fn", "source_fn_stack", "original_aten", "recompute", "ac_graph_id",
     "has_backward_hook", "from_node", "quantization_tag", "_numeric_debug_handle", "custom",
@@ -171,6 +173,20 @@ def annotate(annotation_dict: dict[str, Any]) -> Iterator[None]:
         yield
     finally:
         current_meta = before
+
+
+def annotate_fn(annotation_dict: dict[str, Any]) -> Callable[[F], F]:
+    """A decorator: nodes that the function makes get these entries, as in `annotate`."""
+
+    def mark(function: F) -> F:
+        @functools.wraps(function)
+        def run(*args: Any, **kwargs: Any) -> Any:
+            with annotate(annotation_dict):
+                return function(*args, **kwargs)
+
+        return run  # type: ignore[return-value]
+
+    return mark
 
 
 def format_stack() -> list[str]:

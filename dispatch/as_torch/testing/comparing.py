@@ -5,13 +5,14 @@ value, within tolerances by dtype (torch.testing.assert_close). What differs is 
 in the nest.
 """
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import dispatch
 from dispatch.library.checks import TOLERANCES
 
-__all__ = ["FileCheck", "assert_close"]
+__all__ = ["FileCheck", "assert_allclose", "assert_close"]
 
 
 def assert_close(
@@ -98,6 +99,29 @@ def _is_sequence(value: Any) -> bool:
 def _tolerance(a: Any, b: Any) -> tuple[float, float]:
     pairs = [TOLERANCES.get(str(t.dtype).rpartition(".")[2], (0.0, 0.0)) for t in (a, b)]
     return max(pair[0] for pair in pairs), max(pair[1] for pair in pairs)
+
+
+_OF_ALLCLOSE = {"float16": (1e-3, 1e-3), "float32": (1e-4, 1e-5), "float64": (1e-5, 1e-8)}
+
+
+def assert_allclose(
+    actual: Any, expected: Any, rtol: float | None = None, atol: float | None = None,
+    equal_nan: bool = True, msg: str = "",
+) -> None:  # fmt: skip
+    """The older `assert_close`, which tells no dtypes apart and warns of itself."""
+    warnings.warn("assert_allclose is deprecated: use assert_close", FutureWarning, 2)
+    if not isinstance(actual, dispatch.Tensor):
+        actual = dispatch.tensor(actual)
+    if not isinstance(expected, dispatch.Tensor):
+        expected = dispatch.tensor(expected, dtype=actual.dtype)
+    if rtol is None and atol is None:
+        known = {**TOLERANCES, **_OF_ALLCLOSE}
+        pairs = [known.get(t.dtype.name, (0.0, 0.0)) for t in (actual, expected)]
+        rtol, atol = (max(each) for each in zip(*pairs, strict=True))
+    assert_close(
+        actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=False,
+        msg=msg or None,
+    )  # fmt: skip
 
 
 class FileCheck:

@@ -13,13 +13,15 @@ from dispatch.as_torch.fx.names import qualified_name
 from dispatch.as_torch.fx.node import Node
 
 __all__ = [
-    "CALLABLE_NODE_OPS", "NodeList", "NodeSet", "get_acc_ops_name", "get_node_target",
-    "is_node_output_tensor", "legalize_graph", "stable_topological_sort",
+    "CALLABLE_NODE_OPS", "NodeList", "NodeSet", "TensorOrTensors", "Tensors", "get_acc_ops_name",
+    "get_node_target", "is_node_output_tensor", "legalize_graph", "stable_topological_sort",
 ]  # fmt: skip
 
 CALLABLE_NODE_OPS = {"call_module", "call_function", "call_method"}
 NodeList = list[Node]
 NodeSet = set[Node]
+Tensors = tuple[dispatch.Tensor] | list[dispatch.Tensor]
+TensorOrTensors = dispatch.Tensor | Tensors
 
 _aten = dispatch.ops.aten
 _ARITHMETIC = (

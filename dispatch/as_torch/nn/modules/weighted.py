@@ -46,7 +46,7 @@ class Linear(Module):
             bound = 1 / math.sqrt(fan) if fan > 0 else 0
             init.uniform_(self.bias, -bound, bound)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Any) -> dispatch.Tensor:
         """The input of sizes (*, in_features) as (*, out_features)."""
         return F.linear(input, self.weight, self.bias)
 
