@@ -18,6 +18,7 @@ Monomial = tuple[tuple[Any, int], ...]  # (atom, power), by the atoms' texts
 Bounds = Callable[[Any], tuple[int, int | None] | None]  # of an atom; None: not known
 _MOST_TERMS = 256  # what has more when multiplied out stays one atom
 _MOST_POWER = 16
+_MOST_ATOMS = 10  # so many in products of each other are decided on: each doubles the work
 _MOST_MIXED = 8  # so many are held against the means of two others
 
 
@@ -146,16 +147,29 @@ def _term_text(monomial: Monomial, number: int) -> str:
 def never_above(a: Polynomial, b: Polynomial, bounds: Bounds) -> bool:
     """Whether it is certain that a <= b at all values within `bounds`.
 
-    b - a is written in a basis that is nowhere negative: for an atom with both bounds Bernstein's,
-    for one with a lower bound only the powers of what is above it. Then it is nowhere negative if
-    no coefficient is.
+    An atom that stands alone and once in b - a is worst at one of its ends. The rest is written in
+    a basis that is nowhere negative: for an atom with both bounds Bernstein's, for one with a lower
+    bound only the powers of what is above it. Then it is nowhere negative if no coefficient is.
     """
-    terms: dict[Monomial, Any] = dict((b - a).terms)
-    for atom in (b - a).atoms:
+    difference = b - a
+    terms: dict[Monomial, Any] = dict(difference.terms)
+    mixed = []
+    for atom in difference.atoms:
         found = bounds(atom)
         if found is None:
             return False
-        terms = _in_basis(terms, atom, *found)
+        if [m for m in terms if any(x is atom for x, _ in m)] != [((atom, 1),)]:
+            mixed.append((atom, *found))
+            continue
+        number = terms.pop(((atom, 1),))
+        worst = found[0] if number > 0 else found[1]
+        if worst is None:
+            return False
+        terms[()] = terms.get((), 0) + number * worst
+    if len(mixed) > _MOST_ATOMS:
+        return False
+    for atom, low, high in mixed:
+        terms = _in_basis(terms, atom, low, high)
     return all(number >= 0 for number in terms.values())
 
 

@@ -50,10 +50,28 @@ def test_a_number_is_plain():
         (10 * B, A * B, False),
         (A * B, 10 * B, True),
         ((A * B) // 3, A * B, False),  # of a quotient nothing is known here
+        (A + 2, B + 10, True),      # each at its worst: 12 to 12
+        (A + 3, B + 10, False),
+        (-B, -2, True),
+        (B, 1000, False),           # b has no end
+        (A * A + B, 100 + 2 * B, True),  # b alone, a to the second power
+        (A * A + 3 * B, 100 + 2 * B, False),
     ],
 )  # fmt: skip
 def test_what_is_certain_within_the_bounds(a, b, certain):
     assert never_above(Polynomial.of(a), Polynomial.of(b), bounds) is certain
+
+
+def test_sums_of_many_numbers_are_decided_and_products_of_many_left_open():
+    names = [f"u{i}" for i in range(40)]
+    made = new_symbols([OpenSize(n, (n,), 2, None, 9, ()) for n in names], dict.fromkeys(names, 9))
+    many = list(made.exprs.values())
+    total = Polynomial.of(sum(3 * x for x in many))
+    assert never_above(total, Polynomial.of(40 * 3 * 5), lambda _: (1, 5))
+    assert not never_above(total, Polynomial.of(40 * 3 * 5 - 1), lambda _: (1, 5))
+    pairs = [x * y for x, y in zip(many[::2], many[1::2], strict=True)]
+    assert never_above(Polynomial.of(sum(pairs[:5])), Polynomial.of(5 * 25), lambda _: (1, 5))
+    assert not never_above(Polynomial.of(sum(pairs)), Polynomial.of(20 * 25), lambda _: (1, 5))
 
 
 def test_the_maximum_keeps_what_can_be_it():
