@@ -4,6 +4,9 @@ A kernel serves all variants of its group, and other kernels call it: it does no
 `refused(text)`; the dispatcher, as the exception leaves the kernel, puts the operator's name in front and its schema on a line of
 its own (`name_operator`). A refusal is named once, by the operator whose kernel it leaves first: the innermost call.
 """
+from dispatch._C.generated.type_names import TENSOR_TYPES
+
+cdef dict scalar_types = {dtype: name.removesuffix("Tensor") for name, dtype in TENSOR_TYPES.items()}   # int32: Int
 
 
 class LinAlgError(RuntimeError):
@@ -28,6 +31,12 @@ cpdef object refused(str text, object type=RuntimeError):
     error = type(text)
     error._unnamed = True
     return error
+
+
+def unserved(object dtype):
+    """The exception of a kernel that has no loop for a dtype, which PyTorch's words call by its scalar type."""
+    cdef str name = str(dtype).rpartition(".")[2]
+    return refused(f"not implemented for '{scalar_types.get(name, name)}': no CPU kernel for {dtype!r}", NotImplementedError)
 
 
 cdef object not_several(str text):

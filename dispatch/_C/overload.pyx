@@ -572,8 +572,9 @@ cdef int refuse_packet(PyObject* self, list tried, PyObject** args, Py_ssize_t n
                 if len(entries) == 1:
                     raise
                 reasons.append(str(reason))
-        raise (<object>error)(f"{p._qualified_op_name}: the arguments failed to match any schema, and fit none of the overloads\n"
-                              + "\n".join(reasons))
+        what = ("received an invalid combination of arguments, which" if <object>error is TypeError else
+                "the arguments failed to match any schema, and")
+        raise (<object>error)(f"{p._qualified_op_name}: {what} fit none of the overloads\n" + "\n".join(reasons))
     except BaseException as e2:
         set_error(e2)
     return 0

@@ -15,7 +15,7 @@ import numpy as np
 from dispatch._C import dtypes
 from dispatch._C.arrays import _new_strided, _numpy_view
 from dispatch._C.dtypes import dtype
-from dispatch._C.errors import refused
+from dispatch._C.errors import unserved
 from dispatch._C.generated.dtype_sets import RARE
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
@@ -77,13 +77,13 @@ def store(out: Tensor, values: Array | float) -> None:
 def check_dtype(kind: dtype, allowed: Collection[dtype]) -> None:
     """What PyTorch raises where a kernel has no case for a dtype."""
     if kind not in allowed:
-        raise refused(f"no CPU kernel for {kind}", NotImplementedError)
+        raise unserved(kind)
 
 
 def check_supported(tensor: Tensor, missing: Collection[dtype]) -> None:
     """The same by the dtypes that have no case."""
     if tensor.dtype in missing:
-        raise refused(f"no CPU kernel for {tensor.dtype}", NotImplementedError)
+        raise unserved(tensor.dtype)
 
 
 # Dtypes that many of PyTorch's kernels have no case for.

@@ -9,7 +9,7 @@ from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
     DEV_CPU, DTYPES_REDUCED_FLOATING, MF_contiguous, ST_float32, ST_int64, is_in, is_integral_code,
 )
-from dispatch._C.errors cimport refused
+from dispatch._C.errors import unserved
 from dispatch._C.geometry cimport TF_CONTIGUOUS
 from dispatch._C.tensor cimport Tensor, is_contiguous_as, new_empty
 from dispatch.kernels.cpu.copy.copies cimport copy_values
@@ -18,7 +18,7 @@ from dispatch.kernels.meta cimport rules
 
 cdef int check_kernel(int code, uint64_t allowed) except -1:
     if not is_in(allowed, code):
-        raise refused(f"no CPU kernel for {dtypes.get_dtype(code)!r}", NotImplementedError)
+        raise unserved(dtypes.get_dtype(code))
     return 0
 
 

@@ -17,6 +17,7 @@ from dispatch._C.dtypes cimport (
     ST_complex128, ST_float16, ST_float32, ST_float64, ST_int64, ST_uint64, is_complex_code, is_floating_code, is_in,
 )
 from dispatch._C.errors cimport refused
+from dispatch._C.errors import unserved
 from dispatch._C.geometry cimport TF_CONTIGUOUS
 from dispatch._C.storage cimport shared_owner
 from dispatch._C.tensor cimport data_of, new_empty
@@ -73,7 +74,7 @@ cdef inline int dtype_at(formula* f, int k, int code) noexcept nogil:
 
 
 cdef int raise_missing(int code) except -1:
-    raise refused(f"no CPU kernel for {dtypes.get_dtype(code)!r}", NotImplementedError)
+    raise unserved(dtypes.get_dtype(code))
 
 
 # ---- memory ------------------------------------------------------------------------------------------------------------------

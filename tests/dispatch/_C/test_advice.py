@@ -30,13 +30,13 @@ ONCE = {
         lambda: dispatch.ones(2, dtype=dispatch.complex32), lambda: c.to(dispatch.complex32),
         lambda: dispatch.empty_strided((2,), (1,), dtype=dispatch.complex32),
     ],
-    "searchsorted with sorted values": [
+    "torch.searchsorted(): boundary tensor": [
         lambda: dispatch.searchsorted(x.t(), dispatch.ones(3, 2)),
         lambda: dispatch.bucketize(v, dispatch.ones(6)[::2]),
         lambda: dispatch.bucketize(1, dispatch.ones(6)[::2]),
     ],
-    "searchsorted with values": [lambda: dispatch.searchsorted(v, x.t())],
-    "searchsorted with a sorter": [
+    "torch.searchsorted(): input value tensor": [lambda: dispatch.searchsorted(v, x.t())],
+    "torch.searchsorted(): sorter tensor": [
         lambda: dispatch.searchsorted(x, x, sorter=dispatch.zeros(3, 4, dtype=dispatch.int64).t())
     ],
     "reduce of scatter": [lambda: v.scatter(0, first, v, reduce="add")],
@@ -90,7 +90,7 @@ def table(rows):
 
 
 def test_kernels_between_the_call_and_the_warning_are_passed_over():
-    with pytest.warns(UserWarning, match="^cov: ") as told:
+    with pytest.warns(UserWarning, match=r"^cov\(\): ") as told:
         dispatch.corrcoef(dispatch.ones(1))
     assert [w.filename for w in told] == [__file__]
 

@@ -4,7 +4,7 @@ import pytest
 
 import dispatch
 from dispatch import ops
-from dispatch._C.errors import refused
+from dispatch._C.errors import refused, unserved
 from dispatch.fake import FakeTensorMode
 from dispatch.library import Library
 
@@ -91,3 +91,13 @@ def test_refusal_outside_of_a_call_is_its_text():
     error = refused("expected more", ValueError)
     assert type(error) is ValueError and str(error) == "expected more"
     assert type(refused("expected more")) is RuntimeError
+
+
+@pytest.mark.parametrize(
+    ("dtype", "name"),
+    [(dispatch.int32, "Int"), (dispatch.complex32, "ComplexHalf"), (dispatch.bits8, "bits8")],
+)
+def test_a_dtype_without_a_kernel_is_called_by_its_scalar_type(dtype, name):
+    error = unserved(dtype)
+    assert type(error) is NotImplementedError
+    assert str(error) == f"not implemented for '{name}': no CPU kernel for {dtype}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from dispatch._C.dtypes import bool as boolean, int32, uint8
-from dispatch._C.errors import refused
+from dispatch._C.errors import refused, unserved
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
@@ -62,7 +62,7 @@ def _transform_bias_rescale_qkv(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """(batch, length, 3 * width) as three (batch, heads, length, width / heads), queries scaled."""
     if not qkv.dtype.is_floating_point:
-        raise refused(f"no CPU kernel for {qkv.dtype}", NotImplementedError)
+        raise unserved(qkv.dtype)
     if qkv.ndim != 3 or qkv.shape[2] % 3 or qkv.shape[2] // 3 % num_heads:
         raise refused(
             f"expected qkv (batch, length, 3 * heads * width) for {num_heads} heads, got "

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dispatch._C.dtypes import contiguous_format, int64
-from dispatch._C.errors import refused
+from dispatch._C.errors import refused, unserved
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta.rules import is_eager, suggest_memory_format
@@ -132,7 +132,7 @@ def _slow_conv2d_backward(
 ) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
     check_dims(self, weight, kernel_size, 2, True)
     if not grad_output.dtype.is_floating_point:
-        raise refused(f"no CPU kernel for {grad_output.dtype}", NotImplementedError)
+        raise unserved(grad_output.dtype)
     sizes = [weight.shape[0]]
     geometry = stride, padding, [1, 1], False, [0, 0], 1
     grads: tuple[Tensor | None, Tensor | None, Tensor | None] = _convolution_backward(
@@ -204,7 +204,7 @@ def dilated(
     check_dims(self, weight, kernel_size, dims, False)
     kind = self.dtype
     if not kind.is_floating_point and kind is not int64:
-        raise refused(f"no CPU kernel for {kind}", NotImplementedError)
+        raise unserved(kind)
     return convolved(self, weight, bias, stride, padding, dilation)
 
 

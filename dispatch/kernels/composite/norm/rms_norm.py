@@ -18,7 +18,7 @@ from dispatch._C.dtypes import (
     float32,
     float64,
 )
-from dispatch._C.errors import refused
+from dispatch._C.errors import refused, unserved
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
@@ -56,7 +56,7 @@ def _fused_rms_norm(
     """The result and 1 / root of the mean square of each row."""
     kind = _WIDE.get(input.dtype)
     if kind is None:
-        raise refused(f"no CPU kernel for {input.dtype}", NotImplementedError)
+        raise unserved(input.dtype)
     if eps is None:
         eps = 2.0**-52 if kind in (float64, complex128) else 2.0**-23
     elif kind not in (float64, complex128):

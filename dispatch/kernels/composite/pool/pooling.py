@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dispatch._C.dtypes import channels_last, channels_last_3d
-from dispatch._C.errors import refused
+from dispatch._C.errors import refused, unserved
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.composite.matrix.matmul import is_plain
@@ -142,7 +142,7 @@ def max_pool1d(
     ceil_mode: bool = False,
 ) -> Tensor:
     if is_eager(self) and self.device.type == "cpu" and not self.dtype.is_floating_point:
-        raise refused(f"no CPU kernel for {self.dtype}", NotImplementedError)
+        raise unserved(self.dtype)
     if is_plain(self) and self.device.type == "cpu" and not (ceil_mode or self.is_neg()):
         # nobody asks where the largest are
         step = stride or kernel_size

@@ -77,7 +77,7 @@ def cov(
         mean = _aten.div.Tensor(_aten.sum.dim_IntList(weighed, [1]), total)
         freedom = _freedom(total, weights, aweights, correction)
     if holds(_aten.le.Scalar(freedom, 0)):
-        advise("cov: no degrees of freedom are left")
+        advise("cov(): degrees of freedom is <= 0")
         freedom = _aten.zero_(freedom)
     data = _aten.sub.Tensor(data, _aten.unsqueeze(mean, 1))
     other = data if weights is None else _aten.mul.Tensor(data, weights)

@@ -7,7 +7,7 @@ from typing import Any
 
 from dispatch._C.advice import advise_once
 from dispatch._C.dtypes import dtype
-from dispatch._C.errors import refused
+from dispatch._C.errors import refused, unserved
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 
@@ -83,7 +83,7 @@ def linalg__powsum(
 ) -> Tensor:
     """The sum of |x|**ord: a norm before its root is taken."""
     if not (self.dtype.is_floating_point or self.dtype.is_complex):
-        raise refused(f"no CPU kernel for {self.dtype}", NotImplementedError)
+        raise unserved(self.dtype)
     given = self if dtype is None else _aten.to.dtype(self, dtype)
     powers = _aten.pow.Tensor_Scalar(_aten.abs(given), ord)
     return _aten.sum.dim_IntList(powers, dim, keepdim)

@@ -23,19 +23,29 @@ _MODES = ("linear", "lower", "higher", "midpoint", "nearest")
 _LARGEST = 1 << 24  # ranks beyond are no whole numbers of float32
 
 
+def _unlike(name: str, what: str, wanted: object, got: object) -> str:
+    where = "on the same device" if what == "device" else "same dtype"
+    return f"quantile() {name} tensor must be {where} as the input tensor, {wanted}, got {got}"
+
+
 def _check(self: Tensor, q: Tensor, interpolation: str) -> None:
     if interpolation not in _MODES:
-        raise refused(f"expected interpolation to be one of {_MODES}, got {interpolation!r}")
+        raise refused(
+            "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, "
+            f"but got {interpolation}"
+        )
     if self.numel() == 0:
-        raise refused(f"expected self to have elements, got shape {list(self.shape)}")
+        raise refused(f"quantile() input tensor must be non-empty, got shape {list(self.shape)}")
     if q.ndim > 1:
-        raise refused(f"expected q to be a number or a vector, got shape {list(q.shape)}")
+        raise refused(f"quantile() q must be a scalar or 1D tensor, got shape {list(q.shape)}")
     if self.dtype not in (float32, float64):
-        raise refused(f"expected self to be float32 or float64, got {self.dtype}")
+        raise refused(
+            f"quantile() input tensor must be either float or double dtype, got {self.dtype}"
+        )
     if q.dtype is not self.dtype:
-        raise refused(f"expected q to be {self.dtype} as self is, got {q.dtype}")
+        raise refused(_unlike("q", "dtype", self.dtype, q.dtype))
     if q.device != self.device:
-        raise refused(f"expected q to be on {self.device} as self is, got {q.device}")
+        raise refused(_unlike("q", "device", self.device, q.device))
 
 
 def _sizes(self: Tensor, q: Tensor, dim: int | None, keepdim: bool) -> list[int]:
@@ -81,7 +91,7 @@ def _compute(
         in_range = _aten.logical_and_(_aten.ge.Scalar(q, 0), _aten.le.Scalar(q, 1))
         every = _aten.all(in_range)
         if not _aten.equal(every, _aten.new_ones(every, [])):
-            raise refused("expected q to lie between 0 and 1")
+            raise refused("quantile() q values must be in the range [0, 1]")
     rows = _sorted_rows(self, dim)
     rest = sizes[1:] if q.ndim else sizes
     rows = _aten.view(rows, [*rest, rows.shape[-1]])
@@ -106,7 +116,7 @@ def _compute(
 
 def _number(self: Tensor, q: float) -> Tensor:
     if not 0 <= q <= 1:
-        raise refused(f"expected q to lie between 0 and 1, got {q}")
+        raise refused(f"quantile() q must be in the range [0, 1] but got {q:g}")
     kind: dict[str, Any] = {"dtype": self.dtype, "layout": self.layout, "device": self.device}
     return _aten.scalar_tensor(q, **kind)
 
@@ -131,9 +141,9 @@ def _quantile(
 
 def _fit(out: Tensor, self: Tensor, sizes: list[Any]) -> None:
     if out.dtype is not self.dtype:
-        raise refused(f"expected out to be {self.dtype} as self is, got {out.dtype}")
+        raise refused(_unlike("out", "dtype", self.dtype, out.dtype))
     if out.device != self.device:
-        raise refused(f"expected out to be on {self.device} as self is, got {out.device}")
+        raise refused(_unlike("out", "device", self.device, out.device))
     resize_out(out, sizes)
 
 

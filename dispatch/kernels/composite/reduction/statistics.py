@@ -43,7 +43,9 @@ def _count(self: Tensor, dim: Dims, keepdim: bool) -> Tensor:
 def _check_inexact(self: Tensor, dtype: dtypes.dtype | None) -> None:
     for kind in (self.dtype, dtype or self.dtype):
         if not (kind.is_floating_point or kind.is_complex):
-            raise refused(f"expected a floating or complex dtype, got {kind}")
+            raise refused(
+                f"nanmean(): expected input to have floating point or complex dtype but got {kind}"
+            )
 
 
 def nanmean(
@@ -137,9 +139,12 @@ def mode_out(
     self: Tensor, dim: int = -1, keepdim: bool = False, *, values: Tensor, indices: Tensor
 ) -> Pair:
     """The most frequent element along `dim` and its place, into `values` and `indices`."""
-    for given, kind in ((values, self.dtype), (indices, dtypes.int64)):
+    for name, given, kind in (
+        ("values", values, self.dtype),
+        ("indices", indices, dtypes.int64),
+    ):
         if given.dtype is not kind:
-            raise refused(f"expected an output of {kind}, got {given.dtype}")
+            raise refused(f"expected scalar type {kind} but got {given.dtype} for {name}")
     check_placed(self, values, indices)
     if values is not self:
         check_written(values, self)

@@ -10,7 +10,7 @@ from libc.stdint cimport int64_t
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport ST_float32, ST_float64
-from dispatch._C.errors cimport refused
+from dispatch._C.errors import unserved
 from dispatch._C.tensor cimport Tensor, new_view
 from dispatch.kernels.cpu.copy.copies cimport copy_values, fill_values
 from dispatch.kernels.cpu.runs cimport (
@@ -169,7 +169,7 @@ cdef int64_t between_grads(Pairs* j, floating* typed) noexcept nogil:
 
 cdef int check_floats(Tensor t) except -1:
     if t.c_dtype != ST_float32 and t.c_dtype != ST_float64:
-        raise refused(f"no CPU kernel for {dtypes.get_dtype(t.c_dtype)!r}", NotImplementedError)
+        raise unserved(dtypes.get_dtype(t.c_dtype))
     return 0
 
 

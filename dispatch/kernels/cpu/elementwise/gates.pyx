@@ -8,7 +8,7 @@ from libc.stdint cimport int64_t
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport DTYPES_FLOATING, is_in
-from dispatch._C.errors cimport refused
+from dispatch._C.errors import unserved
 from dispatch._C.tensor cimport Tensor, new_empty
 from dispatch.kernels.cpu.along cimport row_cols_fn, row_of, row_step_fn, walk_along
 from dispatch.kernels.cpu.copy.copies cimport copy_values
@@ -27,7 +27,7 @@ cdef int walk(const row_step_fn* steps, const row_cols_fn* cols, Tensor out, Ten
     cdef int row = row_of(self.c_dtype)
     cdef Tensor target = out
     if not is_in(DTYPES_FLOATING, self.c_dtype):
-        raise refused(f"no CPU kernel for {dtypes.get_dtype(self.c_dtype)!r}", NotImplementedError)
+        raise unserved(dtypes.get_dtype(self.c_dtype))
     if self.c_numel == 0:
         return 0
     if out.c_dtype != self.c_dtype or memory_meets(out, self) or (grad is not None and memory_meets(out, grad)):

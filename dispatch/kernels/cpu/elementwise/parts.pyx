@@ -9,6 +9,7 @@ from libc.string cimport memcmp
 
 from dispatch._C.dtypes cimport MF_contiguous, ST_NONE, ST_float32, ST_float64, get_dtype
 from dispatch._C.errors cimport refused
+from dispatch._C.errors import unserved
 from dispatch._C.size cimport new_size
 from dispatch._C.tensor cimport Tensor, data_of, is_contiguous_as, new_view, new_view_dtype, set_geometry
 from dispatch.kernels.cpu.copy.copies cimport copy_values
@@ -104,7 +105,7 @@ def complex_out(Tensor real not None, Tensor imag not None, *, Tensor out not No
 def polar_out(Tensor abs not None, Tensor angle not None, *, Tensor out not None):
     """Lengths and angles."""
     if abs.c_dtype != ST_float32 and abs.c_dtype != ST_float64:
-        raise refused(f"no CPU kernel for {get_dtype(abs.c_dtype)!r}", NotImplementedError)
+        raise unserved(get_dtype(abs.c_dtype))
     check_parts(out, abs, angle)
     real, imaginary = ops.aten.cos(angle), ops.aten.sin(angle)
     imaginary = ops.aten.mul.Tensor(abs, imaginary)

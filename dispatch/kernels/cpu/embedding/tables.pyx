@@ -15,6 +15,7 @@ from dispatch._C.dtypes cimport (
     is_complex_code, is_floating_code, is_in, is_integral_code,
 )
 from dispatch._C.errors cimport refused
+from dispatch._C.errors import unserved
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.cpu.runs cimport (
     address, are_in_range, clear_bytes, finish, floating_code, loop, plain, run, run_spans, written_as,
@@ -110,7 +111,7 @@ cdef int64_t add_rows(Rows* j, number* out) noexcept nogil:
 cdef int sum_code(Tensor t) except -1:
     """The dtype that rows are added in: integers wrap around when they are stored."""
     if is_in(DTYPES_RARE, t.c_dtype) or t.c_dtype == ST_complex32:
-        raise refused(f"no CPU kernel for {dtypes.get_dtype(t.c_dtype)!r}", NotImplementedError)
+        raise unserved(dtypes.get_dtype(t.c_dtype))
     if is_integral_code(t.c_dtype, True):
         return ST_int64
     return floating_code(t) if is_floating_code(t.c_dtype) else t.c_dtype

@@ -7,6 +7,7 @@ from libc.stdint cimport int64_t
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport DEV_CPU, ST_bfloat16, ST_float64, ST_uint8, category_of_code
 from dispatch._C.errors cimport refused
+from dispatch._C.errors import unserved
 from dispatch._C.geometry cimport TF_CONTIGUOUS
 from dispatch._C.tensor cimport Tensor, data_of, new_empty
 from dispatch._C.values cimport IntArray
@@ -75,7 +76,7 @@ cdef object arange_out(object start, object end, object step, Tensor out):
     cdef Tensor row = out
     cdef Range r
     if not has_arange(out.c_dtype):
-        raise refused(f"has no CPU kernel for {out.dtype}", NotImplementedError)
+        raise unserved(out.dtype)
     meta_factories.resized_for_arange(out, n)
     if n == 0:
         return out

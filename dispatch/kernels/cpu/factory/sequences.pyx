@@ -10,6 +10,7 @@ from dispatch._C.dtypes cimport (
     ST_int16, ST_int32, ST_int64, is_complex_code, is_floating_code, is_in,
 )
 from dispatch._C.errors cimport refused
+from dispatch._C.errors import unserved
 from dispatch._C.geometry cimport TF_CONTIGUOUS
 from dispatch._C.tensor cimport Tensor, data_of, new_empty, new_view
 from dispatch.kernels.cpu.copy.copies cimport copy_array, copy_values, fill_values
@@ -49,7 +50,7 @@ def eye_m_out(n, m, *, Tensor out not None):
     cdef int64_t size, step
     check_written(meta.eye_m_out(n, m, out=out))
     if is_in(DTYPES_WIDE_UNSIGNED, dtypes.dtype_code(out.dtype)):
-        raise refused(f"no CPU kernel for {out.dtype}", NotImplementedError)
+        raise unserved(out.dtype)
     fill_values(out, 0)
     size, step = min(out.c_sizes[0], out.c_sizes[1]), out.c_strides[0] + out.c_strides[1]
     if size:
@@ -139,7 +140,7 @@ cdef int check_linspace(Tensor out, object start, object end) except -1:
         check_fits(start, out.c_dtype, "start")
         check_fits(end, out.c_dtype, "end")
     if is_in(DTYPES_BOOL | DTYPES_FLOAT8 | DTYPES_WIDE_UNSIGNED, out.c_dtype) and out.c_numel > 1:
-        raise refused(f"no CPU kernel for {out.dtype}", NotImplementedError)
+        raise unserved(out.dtype)
     return 0
 
 
@@ -203,7 +204,7 @@ cdef object pairs(object row, object col, object offset, bint lower, dict option
     kind = options.get("dtype")
     cdef int code = ST_int64 if kind is None else dtypes.dtype_code(kind)
     if code != ST_int16 and code != ST_int32 and code != ST_int64:
-        raise refused(f"no CPU kernel for {kind}", NotImplementedError)
+        raise unserved(kind)
     out = ops.aten.empty([2, count], **{**options, "dtype": dtypes.get_dtype(code)})
     if count == 0:
         return out

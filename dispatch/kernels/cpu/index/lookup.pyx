@@ -12,6 +12,7 @@ from dispatch._C.dtypes cimport (
     is_in, is_integral_code,
 )
 from dispatch._C.errors cimport refused
+from dispatch._C.errors import unserved
 from dispatch._C.tensor cimport Tensor, data_of, new_empty, new_view
 from dispatch.kernels.cpu.copy.copies cimport copy_values, fill_values
 from dispatch.kernels.cpu.copy.strided cimport itemsize_of, memory_meets, owners
@@ -275,13 +276,16 @@ def searchsorted_tensor(Tensor out not None, Tensor sorted_sequence not None, Te
         code = ops.aten.result_type.Tensor(sorted_sequence, self)
     s.search = dispatch_searcher(code)
     if s.search == NULL or is_in(DTYPES_RARE | DTYPES_BOOL | DTYPES_ALL_COMPLEX, code) or code == ST_complex32:
-        raise refused(f"no CPU kernel for {dtypes.get_dtype(code)!r}", NotImplementedError)
+        raise unserved(dtypes.get_dtype(code))
     s.right = right or side == "right"
     edges, values = as_rows(sorted_sequence, code), as_rows(self, code)
     s.size, s.step = edges.c_sizes[edges.c_ndim - 1], itemsize_of(edges)
     if sorter is not None:
         order = read_numbers(sorter, sorter.c_ndim, sorter.c_sizes)
-        check_numbers(order, 0, s.size, RuntimeError)
+        try:
+            check_numbers(order, 0, s.size, RuntimeError)
+        except RuntimeError as e:
+            raise refused(f"sorter index out of range: {e}") from None
     found = new_empty(ST_int64, DEV_CPU, -1, out.c_ndim, out.c_sizes, NULL)
     s.n = values.c_numel // (1 if edges.c_ndim == 1 or not s.size else edges.c_numel // s.size)
     s.to, s.edges, s.values = <int64_t*>data_of(found, 8), data_of(edges, <int>s.step), data_of(values, <int>s.step)

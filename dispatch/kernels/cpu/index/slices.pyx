@@ -10,6 +10,7 @@ from libc.stdlib cimport free, malloc
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport ST_complex32, ST_int64, is_in
 from dispatch._C.errors cimport refused
+from dispatch._C.errors import unserved
 from dispatch._C.tensor cimport Tensor, data_of
 from dispatch.kernels.cpu.copy.copies cimport caster, copy_values
 from dispatch.kernels.cpu.copy.strided cimport LONG_RUN, copier, itemsize_of, move, owners
@@ -48,7 +49,7 @@ cdef extern from "../kernels/cpu/index/loops.h" nogil:
 
 cdef int check_supported(Tensor t, unsigned long long missing, bint complex32) except -1:
     if is_in(missing, t.c_dtype) or (complex32 and t.c_dtype == ST_complex32):
-        raise refused(f"no CPU kernel for {dtypes.get_dtype(t.c_dtype)!r}", NotImplementedError)
+        raise unserved(dtypes.get_dtype(t.c_dtype))
     return 0
 
 
@@ -348,7 +349,7 @@ cdef int write_slices(dispatch_slices* s, Tensor indexed, Tensor dense, Numbers 
 
 cdef int find_reducer(Tensor t, Reduction op, dispatch_run* each, dispatch_spread* spread) except -1:
     if not dispatch_reducer(op, t.c_dtype, each, spread):
-        raise refused(f"no CPU kernel for {dtypes.get_dtype(t.c_dtype)!r}", NotImplementedError)
+        raise unserved(dtypes.get_dtype(t.c_dtype))
     return 0
 
 

@@ -13,6 +13,7 @@ from dispatch._C.dtypes cimport (
     DEV_CPU, MF_contiguous, ST_complex64, ST_complex128, ST_float32, ST_float64, ST_int32, itemsize_table,
 )
 from dispatch._C.errors cimport refused
+from dispatch._C.errors import unserved
 from dispatch._C.geometry cimport TF_CONTIGUOUS
 from dispatch._C.keys cimport KS_Conjugate, KS_Negative
 from dispatch._C.storage cimport shared_owner
@@ -45,7 +46,7 @@ cdef int kind_of(int code) noexcept nogil:
 cdef int check_kind(Tensor t) except -1:
     cdef int kind = kind_of(t.c_dtype)
     if kind < 0:
-        raise refused(f"no CPU kernel for {dtypes.get_dtype(t.c_dtype)!r}", NotImplementedError)
+        raise unserved(dtypes.get_dtype(t.c_dtype))
     return kind
 
 

@@ -12,6 +12,7 @@ from libc.stdlib cimport free, malloc
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport ST_float32, ST_float64, ST_int64
 from dispatch._C.errors cimport refused
+from dispatch._C.errors import unserved
 from dispatch._C.tensor cimport Tensor, new_empty
 from dispatch.kernels.cpu.runs cimport (
     address, are_in_range, check_dtype, finish, plain, run_spans, written_as,
@@ -210,8 +211,7 @@ cdef int64_t* new_numbers(Ctc* j, list input_lengths, list target_lengths, Tenso
 
 cdef int begin(Ctc* j, Tensor log_probs, int64_t blank, bint zero_infinity, int64_t longest) except -1:
     if log_probs.c_dtype != ST_float32 and log_probs.c_dtype != ST_float64:
-        raise refused(f"no CPU kernel for {dtypes.get_dtype(log_probs.c_dtype)!r}",
-                      NotImplementedError)
+        raise unserved(dtypes.get_dtype(log_probs.c_dtype))
     j.steps, j.batch, j.labels = log_probs.c_sizes[0], log_probs.c_sizes[1], log_probs.c_sizes[2]
     j.blank, j.zero_infinity, j.width = blank, zero_infinity, 2 * longest + 1
     return 0

@@ -11,6 +11,7 @@ from libc.string cimport memset
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport ST_float32, ST_float64, ST_int64
 from dispatch._C.errors cimport refused
+from dispatch._C.errors import unserved
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.cpu.copy.copies cimport fill_values
 from dispatch.kernels.cpu.runs cimport (
@@ -47,7 +48,7 @@ cdef void set_rows(Margins* j, Tensor self) noexcept:
 
 cdef int check_floats(Tensor self) except -1:
     if self.c_dtype != ST_float32 and self.c_dtype != ST_float64:
-        raise refused(f"no CPU kernel for {dtypes.get_dtype(self.c_dtype)!r}", NotImplementedError)
+        raise unserved(dtypes.get_dtype(self.c_dtype))
     return 0
 
 

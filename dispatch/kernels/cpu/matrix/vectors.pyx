@@ -9,6 +9,7 @@ from dispatch._C.dtypes cimport (
     get_dtype, is_in,
 )
 from dispatch._C.errors cimport refused
+from dispatch._C.errors import unserved
 from dispatch._C.tensor cimport Tensor, new_empty, new_view
 from dispatch.kernels.cpu.copy.strided cimport memory_meets
 from dispatch.kernels.cpu.dense cimport computed_in, dense, finish, held, target
@@ -56,7 +57,7 @@ cdef int cross(Tensor out, Tensor self, Tensor other, int64_t dim, const int64_t
     cdef object kept
     cdef int d
     if is_in(DTYPES_RARE, self.c_dtype) or self.c_dtype == ST_complex32 or self.c_dtype == ST_bool:
-        raise refused(f"no CPU kernel for {get_dtype(self.c_dtype)!r}", NotImplementedError)
+        raise unserved(get_dtype(self.c_dtype))
     if self.c_dtype != other.c_dtype:
         raise refused(f"expected one dtype, got {get_dtype(self.c_dtype)!r} and {get_dtype(other.c_dtype)!r}")
     if out.c_numel == 0:

@@ -2,8 +2,7 @@
 
 Called by the structured kernels with outputs of the right sizes and dtypes; the loops are those of
 `norm.h`. 16-bit floats are computed in float32 and rounded once, and may come with float32 weights
-and running statistics, as PyTorch's CPU kernels allow (`check_mixed`). A loop sees channels
-[outer, channels, inner]: what has other strides is copied first.
+and running statistics, as PyTorch's (`check_mixed`). A loop sees [outer, channels, inner]: what has other strides is copied first.
 """
 from libc.math cimport sqrt
 from libc.stdint cimport int64_t
@@ -13,6 +12,7 @@ from libc.string cimport memset
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport DTYPES_FLOATING, DTYPES_REDUCED_FLOATING, MF_contiguous, ST_float32, is_in
 from dispatch._C.errors cimport refused
+from dispatch._C.errors import unserved
 from dispatch._C.read_only cimport check_writable
 from dispatch._C.tensor cimport TF_CONTIGUOUS, Tensor, data_of, is_contiguous_as, new_view_dtype
 from dispatch._C.values cimport IntArray
@@ -86,7 +86,7 @@ cdef class Numbers:
 
 cdef int check_floating(int code) except -1:
     if not is_in(DTYPES_FLOATING, code):
-        raise refused(f"no CPU kernel for {dtypes.get_dtype(code)!r}", NotImplementedError)
+        raise unserved(dtypes.get_dtype(code))
     return 0
 
 

@@ -11,6 +11,7 @@ from dispatch._C.dtypes cimport (
     is_integral_code,
 )
 from dispatch._C.errors cimport refused
+from dispatch._C.errors import unserved
 from dispatch._C.steady cimport new_steady
 from dispatch._C.tensor cimport Tensor, data_of, get_numpy, is_contiguous_as, new_empty
 from dispatch.kernels.cpu.copy.copies cimport copy_values, fill_values
@@ -51,7 +52,7 @@ cdef enum:
 
 
 cdef int missing(Tensor t) except -1:
-    raise refused(f"no CPU kernel for {dtypes.get_dtype(t.c_dtype)!r}", NotImplementedError)
+    raise unserved(dtypes.get_dtype(t.c_dtype))
 
 
 cdef Numbers find_runs(Tensor row):
@@ -272,7 +273,7 @@ def bincount(Tensor self not None, Tensor weights=None, int64_t minlength=0):
     self, weights = new_steady(self), new_steady(weights)
     n = self.c_numel
     if minlength < 0:
-        raise refused(f"expected minlength of 0 or more, got {minlength}")
+        raise refused(f"minlength should be >= 0, got {minlength}")
     if self.c_ndim == 1 and n == 0:
         return ops.aten.zeros([minlength], dtype=dtypes.get_dtype(ST_int64), device=self.device)
     if not is_integral_code(self.c_dtype, False):
@@ -282,10 +283,10 @@ def bincount(Tensor self not None, Tensor weights=None, int64_t minlength=0):
         at = <const int64_t*>data_of(numbers, 8)
         dispatch_extremes(at, n, &most, &least)
     if self.c_ndim != 1 or least < 0:
-        raise refused("expected a vector of integers that are not negative")
+        raise refused(f"expected 1-d non-negative integral values, got {list(self.shape)} from {least}")
     if weights is not None:
         if list(weights.shape) != list(self.shape):
-            raise refused(f"weights of shape {list(weights.shape)} for {list(self.shape)}")
+            raise refused(f"weights should be 1-d and have the same length as input, {list(self.shape)}, got {list(weights.shape)}")
         kind = ST_float32 if weights.c_dtype == ST_float32 else ST_float64
         shares = in_dtype(weights, kind).contiguous()
     length = max(most + 1, minlength)

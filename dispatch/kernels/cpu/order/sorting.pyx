@@ -6,7 +6,7 @@ from libc.stdint cimport INT64_MIN, int64_t
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport DTYPES_FLOAT8, DTYPES_RARE, ST_uint64, is_in, is_integral_code
-from dispatch._C.errors cimport refused
+from dispatch._C.errors import unserved
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.cpu.along cimport row_of, row_step_fn, walk_along
 from dispatch.kernels.cpu.copy.copies cimport copy_values, fill_values
@@ -60,7 +60,7 @@ cdef int sort(Tensor values, Tensor indices, Tensor self, object stable, int64_t
     n = self.c_sizes[handed[0]]
     if is_in(DTYPES_FLOAT8, self.c_dtype):
         if n > 1:
-            raise refused(f"no CPU kernel for {dtypes.get_dtype(self.c_dtype)!r}", NotImplementedError)
+            raise unserved(dtypes.get_dtype(self.c_dtype))
         return write_one(values, indices, self)
     by_bytes = n >= LONG_LINE and self.c_ndim == 1 and not descending and is_integral_code(self.c_dtype, False)
     return order_rows(SORT, values, indices, self, handed[0], 0, descending, bool(stable) or n <= SHORT_ROW or by_bytes, True,
@@ -75,5 +75,5 @@ cdef int topk(Tensor values, Tensor indices, Tensor self, int64_t k, int64_t dim
     if self.c_ndim == 0:
         return write_one(values, indices, self)
     if is_in(DTYPES_RARE, self.c_dtype):
-        raise refused(f"no CPU kernel for {dtypes.get_dtype(self.c_dtype)!r}", NotImplementedError)
+        raise unserved(dtypes.get_dtype(self.c_dtype))
     return order_rows(TOPK, values, indices, self, handed[0], k, largest, False, sorted, False)

@@ -10,6 +10,7 @@ from libc.stdint cimport int64_t
 
 from dispatch._C.dtypes cimport DEV_CPU, DTYPES_FULL_FLOATING, ST_float64, is_in
 from dispatch._C.errors cimport refused
+from dispatch._C.errors import unserved
 from dispatch._C.tensor cimport Tensor, data_of, new_empty
 
 from dispatch._ops import ops
@@ -227,7 +228,7 @@ cdef list operands(dict given):
         if t.dtype is not first.dtype:
             raise refused(f"expected {name} to be {first.dtype} as the first argument is, got {t.dtype}")
     if not is_in(DTYPES_FULL_FLOATING, first.c_dtype):
-        raise refused(f"no CPU kernel for {first.dtype}", NotImplementedError)
+        raise unserved(first.dtype)
     return [aten.contiguous.default(t) for t in aten.broadcast_tensors.default(tensors)]
 
 

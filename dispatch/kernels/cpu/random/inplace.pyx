@@ -17,6 +17,7 @@ from dispatch._C.dtypes cimport (
     ST_uint16, ST_uint32, ST_uint64, is_in,
 )
 from dispatch._C.errors cimport refused
+from dispatch._C.errors import unserved
 from dispatch._C.generator cimport (
     Generator, Mersenne, borrow, generator_of, give_back, try_borrow,
     mersenne_double, mersenne_doubles, mersenne_draw, mersenne_draw64,
@@ -51,7 +52,7 @@ cdef double LARGEST_FLOAT64 = 1.7976931348623157e308
 
 
 cdef int refuse_dtype(Tensor self) except -1:
-    raise refused(f"no CPU kernel for {self.dtype}", NotImplementedError)
+    raise unserved(self.dtype)
 
 
 cdef inline double largest(int code) noexcept:

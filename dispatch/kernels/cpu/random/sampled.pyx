@@ -13,6 +13,7 @@ from dispatch._C.dtypes cimport (
     DEV_CPU, DTYPES_FLOAT8, DTYPES_FLOATING, DTYPES_FULL_FLOATING, ST_float32, ST_float64, is_in,
 )
 from dispatch._C.errors cimport refused
+from dispatch._C.errors import unserved
 from dispatch._C.generator cimport Generator, Mersenne, borrow, generator_of, give_back, mersenne_double, mersenne_normal
 from dispatch._C.steady cimport new_steady
 from dispatch._C.tensor cimport data_of, new_empty
@@ -42,7 +43,7 @@ cdef Tensor drawn(Tensor like, int code, maker make, uint64_t allowed, object ge
     cdef Draw d
     cdef Tensor out = new_empty(code, DEV_CPU, -1, like.c_ndim, like.c_sizes, NULL)
     if not is_in(allowed, x.c_dtype):
-        raise refused(f"no CPU kernel for {x.dtype}", NotImplementedError)
+        raise unserved(x.dtype)
     d.values = ST_float64
     d.make = make
     return None if fill(out, generator, &d, x, y) else out
@@ -487,5 +488,5 @@ def rrelu_train(Tensor out not None, Tensor self not None, Tensor noise not None
     elif self.c_dtype == ST_float64:
         leak(borrow(g), <const double*>x, <double*>y, <double*>z, self.c_numel, low, high)
     else:
-        raise refused(f"no CPU kernel for {self.dtype}", NotImplementedError)
+        raise unserved(self.dtype)
     give_back(g)

@@ -6,7 +6,7 @@ from libc.stdint cimport int64_t
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport DTYPES_RARE, DTYPES_WIDE_UNSIGNED, ST_complex32, is_in, is_integral_code
-from dispatch._C.errors cimport refused
+from dispatch._C.errors import unserved
 from dispatch._C.tensor cimport Tensor, data_of
 from dispatch.kernels.cpu.copy.strided cimport copier, dispatch_moves, dispatch_run, itemsize_of, move_between, owners
 from dispatch.kernels.cpu.threads cimport in_spans, parts_for
@@ -15,7 +15,7 @@ __all__ = ["channel_shuffle", "im2col"]
 
 
 cdef int raise_unsupported(Tensor t) except -1:
-    raise refused(f"no CPU kernel for {dtypes.get_dtype(t.c_dtype)!r}", NotImplementedError)
+    raise unserved(dtypes.get_dtype(t.c_dtype))
 
 
 def channel_shuffle(Tensor out not None, Tensor self not None, int64_t groups):

@@ -8,6 +8,7 @@ from libc.stdint cimport int32_t, int64_t
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport DTYPES_RARE, ST_complex32, ST_int32, ST_int64, is_in
 from dispatch._C.errors cimport refused
+from dispatch._C.errors import unserved
 from dispatch._C.tensor cimport Tensor, data_of
 from dispatch.kernels.cpu.copy.strided cimport (
     LONG_RUN, copier, dispatch_moves, dispatch_run, itemsize_of, memory_meets, move_between, owners, set_moves,
@@ -21,7 +22,7 @@ __all__ = ["flip", "repeat", "repeat_interleave", "roll", "tril", "triu"]
 
 cdef int check_supported(Tensor t, bint complex32) except -1:
     if is_in(DTYPES_RARE, t.c_dtype) or (complex32 and t.c_dtype == ST_complex32):
-        raise refused(f"no CPU kernel for {dtypes.get_dtype(t.c_dtype)!r}", NotImplementedError)
+        raise unserved(dtypes.get_dtype(t.c_dtype))
     return 0
 
 

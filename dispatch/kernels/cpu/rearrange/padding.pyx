@@ -8,7 +8,7 @@ from libc.stdlib cimport free, malloc
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport DTYPES_RARE, ST_bool, ST_complex32, is_in
-from dispatch._C.errors cimport refused
+from dispatch._C.errors import unserved
 from dispatch._C.tensor cimport Tensor, data_of
 from dispatch.kernels.cpu.copy.copies cimport fill_values
 from dispatch.kernels.cpu.copy.strided cimport (
@@ -127,7 +127,7 @@ cdef int64_t* new_table(Tensor big, int n) except NULL:
 
 cdef int check_supported(Tensor t) except -1:
     if is_in(DTYPES_RARE, t.c_dtype) or t.c_dtype == ST_complex32 or t.c_dtype == ST_bool:
-        raise refused(f"no CPU kernel for {dtypes.get_dtype(t.c_dtype)!r}", NotImplementedError)
+        raise unserved(dtypes.get_dtype(t.c_dtype))
     return 0
 
 
@@ -198,7 +198,7 @@ cdef int pad_backward(Tensor grad_input, Tensor grad_output, padding, bint mirro
     if grad_input.c_numel == 0:
         return 0
     if add == NULL:
-        raise refused(f"no CPU kernel for {dtypes.get_dtype(grad_input.c_dtype)!r}", NotImplementedError)
+        raise unserved(dtypes.get_dtype(grad_input.c_dtype))
     fill_values(grad_input, 0)
     return walk(grad_output, grad_input, padding, mirrored, add)
 

@@ -13,6 +13,7 @@ from dispatch._C.dtypes cimport (
     DTYPES_ALL_COMPLEX, DTYPES_RARE, ST_bool, is_floating_code, is_in, itemsize_table,
 )
 from dispatch._C.errors cimport refused
+from dispatch._C.errors import unserved
 from dispatch._C.geometry cimport TF_CONTIGUOUS
 from dispatch._C.tensor cimport Tensor, data_of, new_empty
 from dispatch._C.values cimport IntArray
@@ -33,7 +34,7 @@ cdef extern from "narrow.h" nogil:
 
 cdef int check_ordered(Tensor self) except -1:
     if is_in(DTYPES_RARE | DTYPES_ALL_COMPLEX, self.c_dtype):
-        raise refused(f"no CPU kernel for {dtypes.get_dtype(self.c_dtype)!r}", NotImplementedError)
+        raise unserved(dtypes.get_dtype(self.c_dtype))
     return 0
 
 

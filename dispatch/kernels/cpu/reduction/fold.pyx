@@ -11,7 +11,7 @@ from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
     ST_bfloat16, ST_complex64, ST_complex128, ST_float16, ST_float32, ST_float64, ST_int64, is_complex_code,
 )
-from dispatch._C.errors cimport refused
+from dispatch._C.errors import unserved
 from dispatch._C.geometry cimport TF_NON_OVERLAPPING_DENSE
 from dispatch._C.storage cimport shared_owner
 from dispatch._C.tensor cimport Tensor, data_of, new_empty
@@ -82,7 +82,7 @@ cdef int64_t reduced_count(Tensor self, const int64_t* dims, int n) noexcept:
 
 
 cdef int raise_no_kernel(int code) except -1:
-    raise refused(f"no CPU kernel for {dtypes.get_dtype(code)!r}", NotImplementedError)
+    raise unserved(dtypes.get_dtype(code))
 
 
 cdef int place_dims(fold* f, Tensor out, Tensor second, Tensor self, const int64_t* dims, int n) noexcept:

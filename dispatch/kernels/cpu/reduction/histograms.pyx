@@ -13,6 +13,7 @@ from dispatch._C.dtypes cimport (
     DEV_CPU, DTYPES_FLOAT8, DTYPES_REDUCED_FLOATING, MF_contiguous, ST_float32, ST_float64, get_dtype, is_in,
 )
 from dispatch._C.errors cimport refused
+from dispatch._C.errors import unserved
 from dispatch._C.storage cimport shared_owner
 from dispatch._C.tensor cimport Tensor, new_empty, new_view
 from dispatch.kernels.cpu.casts cimport cast_loop, get_cast
@@ -48,11 +49,12 @@ cdef int check_weight(Tensor self, Tensor weight, bint flat) except -1:
     if weight is None:
         return 0
     if weight.c_dtype != self.c_dtype:
-        raise refused(f"expected weight to be {self.dtype} as self is, got {weight.dtype}")
+        raise refused(f"input tensor and weight tensor should have the same dtype, got {self.dtype} and {weight.dtype}")
     sizes = [weight.numel()] if flat else list(weight.shape) or [1]
     wanted = [self.numel()] if flat else list(self.shape)[:self.c_ndim - 1]
     if sizes != wanted:
-        raise refused(f"expected weight to have shape {wanted}, got {sizes}")
+        raise refused("if weight tensor is provided it should have the same shape as the input tensor excluding its innermost "
+                      f"dimension, expected {wanted}, got {sizes}")
     return 0
 
 
@@ -62,9 +64,11 @@ cdef int check_edges(Tensor self, int64_t count, list edges) except -1:
         raise refused(f"expected bins for {count} coordinates, got {len(edges)}")
     for t in edges:
         if t.c_dtype != self.c_dtype:
-            raise refused(f"expected bins to be {self.dtype} as self is, got {t.dtype}")
-        if t.c_ndim != 1 or t.c_numel == 0:
-            raise refused(f"expected bins to be vectors of edges, got shape {list(t.shape)}")
+            raise refused(f"input tensor and bins tensors should have the same dtype, got {self.dtype} and {t.dtype}")
+        if t.c_ndim != 1:
+            raise refused(f"bins tensor should have one dimension, got shape {list(t.shape)}")
+        if t.c_numel == 0:
+            raise refused("bins tensor should have at least 1 element, got none")
     return 0
 
 
@@ -73,7 +77,7 @@ cdef Tensor points_of(Tensor self, bint edged=False):
     if edged and is_in(DTYPES_REDUCED_FLOATING, self.c_dtype):
         return dense(self, ST_float32, MF_contiguous)
     if self.c_dtype != ST_float32 and self.c_dtype != ST_float64:
-        raise refused(f"no CPU kernel for {self.dtype}", NotImplementedError)
+        raise unserved(self.dtype)
     return dense(self, self.c_dtype, MF_contiguous)
 
 
@@ -106,9 +110,9 @@ cdef Tensor equal_parts(Tensor points, int64_t first, int64_t columns, int64_t b
     elif points.c_numel:
         find_extremes(<double*>address(points) + first, points.c_numel - first, columns, &low, &high)
     if not isfinite(low) or not isfinite(high):
-        raise refused(f"expected a finite range, got [{low}, {high}]")
+        raise refused(f"range [{low}, {high}] is not finite")
     if low > high:
-        raise refused(f"expected a range whose end is not below its start, got {[low, high]}")
+        raise refused(f"min should not exceed max, got {low} and {high}")
     if low == high:
         low, high = low - 0.5, high + 0.5
     if code != points.c_dtype:
@@ -127,7 +131,7 @@ cdef list equal_edges(Tensor points, int64_t columns, object bins, object range_
         raise refused(f"expected bins for {columns} coordinates, got {len(bins)}")
     for n in bins:
         if n <= 0:
-            raise refused(f"expected bins to be positive, got {n}")
+            raise refused(f"bins must be > 0, got {n}")
     if range_ is not None and len(range_) != 2 * columns:
         raise refused(f"expected range to have {2 * columns} numbers, got {len(range_)}")
     return [equal_parts(points, i, columns, bins[i], range_, code) for i in range(columns)]
@@ -269,9 +273,9 @@ def from_bin_tensors(Tensor self not None, list bins not None, *, Tensor weight=
 # ---- one dimension -----------------------------------------------------------------------------
 
 cdef tuple write(tuple outputs, tuple found):
-    for out, values in zip(outputs, found):
+    for name, out, values in zip(("hist", "bin_edges"), outputs, found):
         if out.dtype is not values.dtype:
-            raise refused(f"expected outputs to be {values.dtype} as self is, got {out.dtype}")
+            raise refused(f"input tensor and {name} tensor should have the same dtype, got {values.dtype} and {out.dtype}")
     for out, values in zip(outputs, found):
         ops.aten.copy_(resize_out(out, values.shape), values)
     return outputs
@@ -388,7 +392,7 @@ cdef int histc(Tensor out, Tensor self, int64_t bins, object min, object max) ex
     if out.c_dtype != self.c_dtype:
         raise refused(f"expected out to have dtype {self.dtype}, got {out.dtype}")
     if is_in(DTYPES_FLOAT8, self.c_dtype):
-        raise refused(f"no CPU kernel for {self.dtype}")
+        raise unserved(self.dtype)
     if isinstance(min, complex) or isinstance(max, complex):
         raise refused(f"expected min and max to be real, got {min} and {max}")
     if code != ST_float32:
@@ -403,7 +407,7 @@ cdef int histc(Tensor out, Tensor self, int64_t bins, object min, object max) ex
         else:
             find_extremes(<double*>address(values), values.c_numel, 1, &first, &last)
     if not isfinite(first) or not isfinite(last):
-        raise refused(f"expected a finite range, got [{first}, {last}]")
+        raise refused(f"range of [{first}, {last}] is not finite")
     if first == last:
         first, last = first - 1, last + 1
     found = new_empty(ST_float64, DEV_CPU, -1, 1, &bins, NULL)

@@ -14,6 +14,7 @@ from dispatch._C.dtypes cimport (
     is_complex_code, is_in,
 )
 from dispatch._C.errors cimport refused
+from dispatch._C.errors import unserved
 from dispatch._C.tensor cimport Tensor, get_numpy, new_empty, new_view_dtype
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.cpu.copy.copies cimport copy_array, copy_values, fill_values
@@ -26,7 +27,7 @@ from dispatch.kernels.cpu.reduction.fold cimport (
 
 cdef int check_dtype(Tensor self) except -1:
     if is_in(DTYPES_FLOAT8, self.c_dtype):
-        raise refused(f"no CPU kernel for {dtypes.get_dtype(self.c_dtype)!r}", NotImplementedError)
+        raise unserved(dtypes.get_dtype(self.c_dtype))
     return 0
 
 
@@ -70,7 +71,7 @@ cdef int check_freedom(int op, Tensor out, Tensor mean, Tensor self, double less
         return 0
     name = ("std" if op == FOLD_STD else "var") + ("" if mean is None else "_mean")
     for _ in range(2 if is_complex_code(self.c_dtype) else 1):
-        advise(f"{name}: no degrees of freedom are left: a correction of {less:g} for {count} elements")
+        advise(f"{name}(): degrees of freedom is <= 0: a correction of {less:g} for {count} elements")
     return 0
 
 

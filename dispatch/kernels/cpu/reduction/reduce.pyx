@@ -13,6 +13,7 @@ from dispatch._C.dtypes cimport (
     ST_float64, ST_uint8, is_complex_code, is_floating_code, is_in, is_integral_code,
 )
 from dispatch._C.errors cimport refused
+from dispatch._C.errors import unserved
 from dispatch._C.tensor cimport Tensor
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.cpu.copy.copies cimport fill_values
@@ -24,7 +25,7 @@ from dispatch.kernels.meta cimport rules
 
 
 cdef int raise_no_kernel(int code) except -1:
-    raise refused(f"no CPU kernel for {dtypes.get_dtype(code)!r}", NotImplementedError)
+    raise unserved(dtypes.get_dtype(code))
 
 
 cdef int check_out(Tensor out, int code) except -1:
@@ -72,11 +73,11 @@ cdef int sum_dim(Tensor out, Tensor self, object dim, bint keepdim, int dtype, c
 cdef int nansum(Tensor out, Tensor self, object dim, bint keepdim, int dtype, const int64_t* handed) except -1:
     """The sum of the elements that are numbers."""
     if is_complex_code(self.c_dtype):
-        raise refused("not defined for complex tensors")
+        raise refused("nansum on CPU does not support complex inputs")
     if is_integral_code(self.c_dtype, True):
         return add(FOLD_SUM, out, self, &handed[1], <int>handed[0])
     if is_complex_code(out.c_dtype) or dtype == ST_NONE and not is_floating_code(out.c_dtype):
-        raise refused(f"no CPU kernel for {dtypes.get_dtype(out.c_dtype)!r}", NotImplementedError)
+        raise unserved(dtypes.get_dtype(out.c_dtype))
     return add(FOLD_NANSUM, out, self, &handed[1], <int>handed[0])
 
 
@@ -151,7 +152,7 @@ cdef int truth(int op, Tensor out, Tensor self, const int64_t* dims, int n) exce
     """NaN is true; the output is 0 or 1. For one of uint8 self is converted to that first."""
     cdef Tensor given = comparable(self)
     if out.c_dtype != ST_bool and out.c_dtype != ST_uint8:
-        raise refused("expected out to have dtype bool or uint8, got "
+        raise refused(f"{'all' if op == FOLD_ALL else 'any'} only supports bool tensor for result, got: "
                       f"{dtypes.get_dtype(out.c_dtype)!r}")
     if self.c_numel == 0 or (out is self and self.c_ndim):
         return fill_values(out, op == FOLD_ALL) if out.c_numel else 0

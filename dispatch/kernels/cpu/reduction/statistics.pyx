@@ -5,7 +5,7 @@ from dispatch._C.dtypes import iinfo
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport DTYPES_ALL_COMPLEX, DTYPES_RARE, ST_bool, ST_int64, is_floating_code, is_in
-from dispatch._C.errors cimport refused
+from dispatch._C.errors import unserved
 from dispatch._C.tensor cimport Tensor, new_empty
 from dispatch.kernels.cpu.copy.copies cimport copy_values, fill_values
 from dispatch.kernels.cpu.order.sorting cimport KTHVALUE, MEDIAN, MODE, order_rows
@@ -15,7 +15,7 @@ from dispatch.kernels.meta.reduction import statistics as meta
 
 cdef int check_ordered(Tensor self, bint with_bool) except -1:
     if is_in(DTYPES_RARE | DTYPES_ALL_COMPLEX, self.c_dtype) or not with_bool and self.c_dtype == ST_bool:
-        raise refused(f"no CPU kernel for {dtypes.get_dtype(self.c_dtype)!r}", NotImplementedError)
+        raise unserved(dtypes.get_dtype(self.c_dtype))
     return 0
 
 

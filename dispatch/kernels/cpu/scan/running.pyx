@@ -11,6 +11,7 @@ from dispatch._C.dtypes cimport (
     is_in, is_integral_code,
 )
 from dispatch._C.errors cimport refused
+from dispatch._C.errors import unserved
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.cpu.along cimport row_cols_fn, row_of, row_step_fn, walk_along
 from dispatch.kernels.cpu.copy.copies cimport copy_values
@@ -27,7 +28,7 @@ cdef extern from "scan.h" nogil:
 
 
 cdef int raise_no_kernel(int code) except -1:
-    raise refused(f"no CPU kernel for {dtypes.get_dtype(code)!r}", NotImplementedError)
+    raise unserved(dtypes.get_dtype(code))
 
 
 cdef int scan(int op, Tensor out, Tensor second, Tensor self, int64_t dim) except -1:

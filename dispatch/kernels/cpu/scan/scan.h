@@ -141,10 +141,10 @@ SCAN_EXTREME(cummin, i64, int64_t, <=)
 SCAN_EXPS(f32, float, log)
 SCAN_EXPS(f64, double, log)
 
-/* The same of complex numbers. The angle is added to that of the larger one, and not wrapped. */
+/* The same of complex numbers. The angle is added to that of the larger one, and not wrapped; nothing has the angle 0. */
 static double _Complex add_exps(double _Complex a, double _Complex b)
 {
-    const bool swapped = creal(a) < creal(b);
+    const bool swapped = creal(a) <= creal(b);
     const double _Complex large = swapped ? b : a, small = swapped ? a : b;
     double _Complex e;
     double parts[2];
@@ -153,8 +153,8 @@ static double _Complex add_exps(double _Complex a, double _Complex b)
         memcpy(&e, parts, sizeof e);
         return e;
     }
-    if (creal(small) == creal(large) && isinf(creal(small)))
-        return creal(small) < 0 ? small : clog(cexp(small) + cexp(large));
+    if (creal(a) == creal(b) && isinf(creal(a)))
+        return creal(a) < 0 ? a : clog(cexp(a) + cexp(b));
     e = cexp(small - large);
     parts[0] = log(hypot(creal(e) + 1, cimag(e))) + creal(large);
     parts[1] = atan2(cimag(e), creal(e) + 1) + cimag(large);
@@ -166,10 +166,9 @@ static double _Complex add_exps(double _Complex a, double _Complex b)
     { \
         const T _Complex *x = in[0]; \
         T _Complex *y = out[0]; \
-        double _Complex total = x[0]; \
+        double _Complex total = -INFINITY; \
         (void)context; \
-        y[0] = x[0]; \
-        for (int64_t i = 1; i < n; i++) { \
+        for (int64_t i = 0; i < n; i++) { \
             total = add_exps(total, x[i]); \
             y[i] = (T _Complex)total; \
         } \

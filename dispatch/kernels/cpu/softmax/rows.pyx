@@ -8,6 +8,7 @@ from libc.stdint cimport int64_t
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport DTYPES_FLOATING, ST_float32, is_in
 from dispatch._C.errors cimport refused
+from dispatch._C.errors import unserved
 from dispatch._C.tensor cimport Tensor, new_empty
 from dispatch.kernels.cpu.along cimport row_cols_fn, row_of, row_step_fn, walk_along
 from dispatch.kernels.cpu.copy.copies cimport copy_values
@@ -23,7 +24,7 @@ cdef extern from "softmax.h" nogil:
 
 cdef int check_floating(int code) except -1:
     if not is_in(DTYPES_FLOATING, code):
-        raise refused(f"no CPU kernel for {dtypes.get_dtype(code)!r}", NotImplementedError)
+        raise unserved(dtypes.get_dtype(code))
     return 0
 
 

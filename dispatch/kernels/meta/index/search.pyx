@@ -25,35 +25,38 @@ cdef int found(Spec* s, Tensor values, bint out_int32) except -1:
 
 cdef int advise_of_copy(Tensor t, str name) except -1:
     if rules.is_eager(t) and not t.c_flags & TF_CONTIGUOUS:
-        advise_once(f"searchsorted with {name} that are not contiguous", "they are copied")
+        advise_once(f"torch.searchsorted(): {name} tensor is non-contiguous", "it is copied for the call")
     return 0
 
 
 cdef int check_sorted(Tensor boundaries, Tensor values, bint right, object side, Tensor sorter) except -1:
     cdef int n
-    advise_of_copy(boundaries, "sorted values")
+    advise_of_copy(boundaries, "boundary")
     if values is not None:
-        advise_of_copy(values, "values")
+        advise_of_copy(values, "input value")
     if sorter is not None:
-        advise_of_copy(sorter, "a sorter")
+        advise_of_copy(sorter, "sorter")
     if side is not None and side != "left" and side != "right":
-        raise refused(f"side must be 'left' or 'right', got {side!r}")
+        raise refused(f"side can only be 'left' or 'right' but got {side}")
     if side == "left" and right:
-        raise refused("right and side='left' contradict each other")
+        raise refused("side and right can't be set to opposites, got side of left while right was True")
     if boundaries.c_ndim == 0:
-        raise refused("sorted values must have a dimension")
+        raise refused("boundaries tensor should have positive dimension, but got 0 dimension")
     if sorter is not None:
         if sizes_of(sorter) != sizes_of(boundaries):
-            raise refused(f"sorter must have the sizes {sizes_of(boundaries)}")
+            raise refused("boundary and sorter must have the same size, but got boundary tensor "
+                          f"{sizes_of(boundaries)} and sorter tensor {sizes_of(sorter)}")
         if sorter.c_dtype != ST_int64:
-            raise refused(f"sorter must have dtype int64, got {dtypes.get_dtype(sorter.c_dtype)!r}")
+            raise refused(f"sorter must be a tensor of long dtype but got {dtypes.get_dtype(sorter.c_dtype)!r}")
     if boundaries.c_ndim == 1:
         return 0
     if values is None:
-        raise refused("for a number, sorted values must be a vector")
+        raise refused("input value can be a scalar only when boundaries tensor dimension is 1, "
+                      f"but we got boundaries of shape {sizes_of(boundaries)}")
     n = boundaries.c_ndim
     if values.c_ndim != n or sizes_of(values)[:n - 1] != sizes_of(boundaries)[:n - 1]:
-        raise refused(f"sorted values of shape {sizes_of(boundaries)} do not fit values of shape {sizes_of(values)}")
+        raise refused("the first N-1 dimensions of boundaries tensor and input value tensor must match, "
+                      f"but we got {sizes_of(boundaries)} and {sizes_of(values)}")
     return 0
 
 
@@ -71,7 +74,7 @@ cdef int searchsorted_scalar(Spec* s, Tensor sorted_sequence, object self, bint 
 
 cdef int check_boundaries(Tensor boundaries) except -1:
     if boundaries.c_ndim != 1:
-        raise refused(f"expected boundaries as a vector, got {sizes_of(boundaries)}")
+        raise refused(f"boundaries tensor must be 1 dimension, but got shape {sizes_of(boundaries)}")
     return 0
 
 

@@ -149,13 +149,13 @@ cdef int any_dims(Spec* s, Tensor self, object dim, bint keepdim) except -1:
 # ---- extrema -----------------------------------------------------------------------------------
 
 cdef int raise_empty(int64_t dim, error) except -1:
-    raise refused(f"expected dimension {dim} to have elements, which a result without an "
+    raise refused(f"Expected reduction dim {dim} to have non-zero size, as a result without an "
                   "identity needs", error)
 
 
 cdef int raise_empty_all(error=RuntimeError) except -1:
-    raise refused("expected self to have elements, or dim to name dimensions that "
-                  "have some", error)
+    raise refused("Expected reduction dim to be specified for a tensor without elements, and to "
+                  "have non-zero size", error)
 
 
 cdef int amax(Spec* s, Tensor self, IntArray dim, bint keepdim) except -1:
@@ -345,9 +345,9 @@ cdef int hash_tensor(Spec* s, Tensor self, IntArray dim, bint keepdim, int64_t m
 
 cdef int histc(Spec* s, Tensor self, int64_t bins, object min, object max) except -1:
     if bins <= 0:
-        raise refused(f"expected bins to be positive, got {bins}")
+        raise refused(f"bins must be > 0, got {bins}")
     if max < min:
-        raise refused(f"expected max to be at least min, got {min} and {max}")
+        raise refused(f"max must be larger than min, got {max} and {min}")
     if self.c_devtype == DEV_CPU and not is_floating_code(self.c_dtype):
         error = RuntimeError
         if rules.is_eager(self) and self.c_dtype != ST_uint8:

@@ -21,7 +21,10 @@ def _reduced(self: Tensor, dim: int, keepdim: bool) -> tuple[int, ...]:
 
 def _check_not_empty(self: Tensor, dim: int) -> None:
     if self.ndim and not rules.holds(self.shape[dim] != 0):
-        raise refused(f"dimension {dim} of shape {list(self.shape)} is empty", IndexError)
+        raise refused(
+            f"Expected reduction dim {dim} to have non-zero size, got shape {list(self.shape)}",
+            IndexError,
+        )
 
 
 def median(self: Tensor) -> Tensor:

@@ -537,32 +537,34 @@ CALLS = [
     (
         lambda: A.quantile(o(2), o(1, dtype=f64)),
         RuntimeError,
-        "expected q to be dispatch.float32 as self is, got",
+        "quantile() q tensor must be same dtype as the input tensor, dispatch.float32, got "
+        "dispatch.float64",
     ),
     (
         lambda: A.quantile(o(2), o(1, device="meta")),
         RuntimeError,
-        "expected q to be on cpu as self is, got meta",
+        "quantile() q tensor must be on the same device as the input tensor, cpu, got meta",
     ),
     (
         lambda: A.quantile.out(o(2), o(1), out=o(1, dtype=f64)),
         RuntimeError,
-        "expected out to be dispatch.float32 as self is, got",
+        "quantile() out tensor must be same dtype as the input tensor, dispatch.float32, got "
+        "dispatch.float64",
     ),
     (
         lambda: A.quantile.out(o(2), o(1), out=o(1, device="meta")),
         RuntimeError,
-        "expected out to be on cpu as self is, got meta",
+        "quantile() out tensor must be on the same device as the input tensor, cpu, got meta",
     ),
     (
         lambda: A.mode.values(o(2), 0, values=o((), dtype=f64), indices=z((), dtype=i64)),
         RuntimeError,
-        "expected an output of dispatch.float32, got dispatch.float64",
+        "expected scalar type dispatch.float32 but got dispatch.float64 for values",
     ),
     (
         lambda: A.mode.values(o(2), 0, values=o(()), indices=z((), dtype=i32)),
         RuntimeError,
-        "expected an output of dispatch.int64, got dispatch.int32",
+        "expected scalar type dispatch.int64 but got dispatch.int32 for indices",
     ),
     (lambda: A._is_all_true(o(2)), RuntimeError, "expected self to be bool, got dispatch.float32"),
     (lambda: A._is_any_true(o(2)), RuntimeError, "expected self to be bool, got dispatch.float32"),

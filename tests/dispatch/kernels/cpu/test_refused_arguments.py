@@ -378,42 +378,46 @@ CALLS = [
     (
         lambda: A.histogram.bins_tensor(o(4), o(3, dtype=f64)),
         RuntimeError,
-        "expected bins to be dispatch.float32 as self is, got",
+        "input tensor and bins tensors should have the same dtype, got dispatch.float32 and "
+        "dispatch.float64",
     ),
     (
         lambda: A.histogramdd.TensorList_bins(o(4, 1), [o(3, dtype=f64)]),
         RuntimeError,
-        "expected bins to be dispatch.float32 as self is, got",
+        "input tensor and bins tensors should have the same dtype, got dispatch.float32 and "
+        "dispatch.float64",
     ),
     (
         lambda: A._histogramdd_from_bin_tensors(o(4, 1), [o(3, dtype=f64)]),
         RuntimeError,
-        "expected bins to be dispatch.float32 as self is, got",
+        "input tensor and bins tensors should have the same dtype, got dispatch.float32 and "
+        "dispatch.float64",
     ),
     (
         lambda: A._histogramdd_bin_edges(o(4, 1), [0]),
         RuntimeError,
-        "expected bins to be positive, got 0",
+        "bins must be > 0, got 0",
     ),
     (
         lambda: A.histogram(o(4), 3, weight=o(4, dtype=f64)),
         RuntimeError,
-        "expected weight to be dispatch.float32 as self is, got",
+        "input tensor and weight tensor should have the same dtype, got dispatch.float32 and "
+        "dispatch.float64",
     ),
-    (lambda: A.histogram(o(4), 0), RuntimeError, "expected bins to be positive, got 0"),
+    (lambda: A.histogram(o(4), 0), RuntimeError, "bins must be > 0, got 0"),
     (
         lambda: A.histogram(o(4), 3, range=[2.0, 1.0]),
         RuntimeError,
-        "expected a range whose end is not below its start, got [2.0",
+        "min should not exceed max, got 2.0 and 1.0",
     ),
     (
         lambda: A.histogram(o(4), 3, range=[nan, 1.0]),
         RuntimeError,
-        "expected a finite range, got [nan, 1.0]",
+        "range [nan, 1.0] is not finite",
     ),
-    (lambda: A.histc(o(4), 0), RuntimeError, "expected bins to be positive, got 0"),
-    (lambda: A.histc(o(4), 3, 2, 1), RuntimeError, "expected max to be at least min, got 2 and 1"),
-    (lambda: A.histc(o(4), 3, 0, inf), RuntimeError, "expected a finite range, got [0.0, inf]"),
+    (lambda: A.histc(o(4), 0), RuntimeError, "bins must be > 0, got 0"),
+    (lambda: A.histc(o(4), 3, 2, 1), RuntimeError, "max must be larger than min, got 1 and 2"),
+    (lambda: A.histc(o(4), 3, 0, inf), RuntimeError, "range of [0.0, inf] is not finite"),
     (
         lambda: A.segment_reduce(o(2), "sum", lengths=tensor([[2]]), axis=0),
         RuntimeError,

@@ -36,19 +36,29 @@ def test_output_is_resized_and_must_have_the_dtype():
     x, out = dispatch.tensor([1.0, 2.0]), dispatch.empty(0)
     assert ops.aten.quantile.scalar_out(x, 0.5, out=out) is out
     assert out.item() == 1.5
-    with pytest.raises(RuntimeError, match=r"quantile.*out to be.*float32"):
+    with pytest.raises(RuntimeError, match=r"quantile.*out tensor must be same dtype.*float32"):
         ops.aten.quantile.scalar_out(x, 0.5, out=dispatch.empty(0, dtype=dispatch.float64))
 
 
 @pytest.mark.parametrize(
     ("x", "q", "options", "text"),
     [
-        (dispatch.tensor([1.0]), 1.5, {}, "q to lie between 0 and 1"),
-        (dispatch.tensor([1.0]), dispatch.tensor([-0.5]), {}, "q to lie between 0 and 1"),
-        (dispatch.tensor([1.0]), dispatch.zeros(1, 1), {}, "q to be a number or a vector"),
-        (dispatch.tensor([1.0]), dispatch.zeros(1, dtype=dispatch.float64), {}, "q to be"),
-        (dispatch.tensor([1]), 0.5, {}, "self to be float32 or float64"),
-        (dispatch.empty(0), 0.5, {}, "self to have elements"),
+        (dispatch.tensor([1.0]), 1.5, {}, r"q must be in the range \[0, 1\] but got 1.5"),
+        (
+            dispatch.tensor([1.0]),
+            dispatch.tensor([-0.5]),
+            {},
+            r"values must be in the range \[0, 1\]",
+        ),
+        (dispatch.tensor([1.0]), dispatch.zeros(1, 1), {}, "q must be a scalar or 1D"),
+        (
+            dispatch.tensor([1.0]),
+            dispatch.zeros(1, dtype=dispatch.float64),
+            {},
+            "q tensor must be same dtype",
+        ),
+        (dispatch.tensor([1]), 0.5, {}, "either float or double dtype"),
+        (dispatch.empty(0), 0.5, {}, "must be non-empty"),
         (dispatch.tensor([1.0]), 0.5, {"interpolation": "odd"}, "interpolation"),
     ],
 )

@@ -187,7 +187,7 @@ def test_extrema_are_numpy_s_for_integers(values: np.ndarray, data: st.DataObjec
 # ---- moments
 
 
-@pytest.mark.filterwarnings("ignore:.*no degrees of freedom")
+@pytest.mark.filterwarnings("ignore:.*degrees of freedom is")
 @pytest.mark.parametrize(
     ("values", "correction", "expected"),
     [
@@ -300,7 +300,7 @@ def test_medians_of_equal_elements_lie_where_a_stable_sort_has_them(name, dtype)
 @pytest.mark.parametrize(("dtype", "times"), [("float32", 1), ("complex64", 2)])
 def test_no_degrees_of_freedom_are_told_at_the_line_that_asks(name, dtype, times) -> None:
     x = dispatch.ones(3, 1, dtype=getattr(dispatch, dtype))
-    with pytest.warns(UserWarning, match=f"^{name}: no degrees of freedom") as told:
+    with pytest.warns(UserWarning, match=f"^{name}\\(\\): degrees of freedom is <= 0") as told:
         getattr(dispatch, name)(x, 1)
     assert [w.filename for w in told] == [__file__] * times
     getattr(dispatch, name)(x, 1, correction=0)

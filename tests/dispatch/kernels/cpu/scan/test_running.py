@@ -80,6 +80,13 @@ def test_sums_of_complex_exponentials(dim):
     assert all(np.isnan(z.real) and np.isnan(z.imag) for z in rest)
 
 
+def test_the_angle_is_that_of_the_later_of_equals_and_nothing_has_none():
+    minus = -float("inf")
+    got = dispatch.tensor([complex(minus, 2), complex(minus, 1), 1j, -2.5j]).logcumsumexp(0)
+    assert got[:3].tolist() == [minus, minus, 1j]
+    assert round(got[3].item().imag, 4) == -3.8916
+
+
 def test_output_may_be_self_and_half_is_rounded_once():
     x = dispatch.tensor([[1.0, 2.0], [3.0, 4.0]])
     assert ops.aten.cumsum.out(x, 0, out=x) is x

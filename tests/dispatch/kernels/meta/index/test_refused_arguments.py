@@ -148,42 +148,54 @@ CALLS = [
         IndexError,
         "expected a vector index, got [1, 1]",
     ),
-    (lambda: A.searchsorted(o(()), o(2)), RuntimeError, "sorted values must have a dimension"),
-    (lambda: A.bucketize(o(2), o(())), RuntimeError, "expected boundaries as a vector, got []"),
+    (
+        lambda: A.searchsorted(o(()), o(2)),
+        RuntimeError,
+        "boundaries tensor should have positive dimension, but got 0 dimension",
+    ),
+    (
+        lambda: A.bucketize(o(2), o(())),
+        RuntimeError,
+        "boundaries tensor must be 1 dimension, but got shape []",
+    ),
     (
         lambda: A.searchsorted(o(3), o(2), sorter=z(3, dtype=i32)),
         RuntimeError,
-        "sorter must have dtype int64, got dispatch.int32",
+        "sorter must be a tensor of long dtype but got dispatch.int32",
     ),
     (
         lambda: A.searchsorted(o(2, 3), 1),
         RuntimeError,
-        "for a number, sorted values must be a vector",
+        "input value can be a scalar only when boundaries tensor dimension is 1, but we got "
+        "boundaries of shape [2, 3]",
     ),
     (
         lambda: A.searchsorted(o(3), o(2), sorter=z(2, dtype=i64)),
         RuntimeError,
-        "sorter must have the sizes [3]",
+        "boundary and sorter must have the same size, but got boundary tensor [3] and sorter "
+        "tensor [2]",
     ),
     (
         lambda: A.searchsorted(o(3), o(2), side="middle"),
         RuntimeError,
-        "side must be 'left' or 'right', got 'middle'",
+        "side can only be 'left' or 'right' but got middle",
     ),
     (
         lambda: A.searchsorted(o(3), o(2), side="left", right=True),
         RuntimeError,
-        "right and side='left' contradict each other",
+        "side and right can't be set to opposites, got side of left while right was True",
     ),
     (
         lambda: A.searchsorted(o(2, 3), o(3, 2)),
         RuntimeError,
-        "sorted values of shape [2, 3] do not fit values of shape [3, 2]",
+        "the first N-1 dimensions of boundaries tensor and input value tensor must match, but"
+        " we got [2, 3] and [3, 2]",
     ),
     (
         lambda: A.searchsorted(o(2, 3), o(2)),
         RuntimeError,
-        "sorted values of shape [2, 3] do not fit values of shape [2]",
+        "the first N-1 dimensions of boundaries tensor and input value tensor must match, but"
+        " we got [2, 3] and [2]",
     ),
     (
         lambda: A.index_add(o(3), 0, z(1, dtype=i16), o(1)),
