@@ -7,6 +7,7 @@ matrix product, as in PyTorch, whose rounding near 0 that decides.
 from cython cimport floating
 from libc.math cimport powf, INFINITY, fabs, isnan, pow
 from libc.stdint cimport int64_t
+from libc.stdlib cimport calloc, free
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport ST_float32, ST_float64
@@ -27,6 +28,12 @@ cdef extern from "distance/lines.h" nogil:
     void distances_one_f64(double* out, const double* x, const double* y, int64_t points, int64_t columns)
     void distances_two_f32(float* out, const float* x, const float* y, int64_t points, int64_t columns)
     void distances_two_f64(double* out, const double* x, const double* y, int64_t points, int64_t columns)
+    ctypedef void (*turned_f32)(float* out, const float* x, const float* y, int64_t points, int64_t stride,
+                                int64_t columns) noexcept
+    ctypedef void (*turned_f64)(double* out, const double* x, const double* y, int64_t points, int64_t stride,
+                                int64_t columns) noexcept
+    const turned_f32 TURNED_f32[2][4]
+    const turned_f64 TURNED_f64[2][4]
     void add_differences_f32(float* to, const float* x, const float* y, float by, int64_t n)
     void add_differences_f64(double* to, const double* x, const double* y, double by, int64_t n)
     void add_signs_f32(float* to, const float* x, const float* y, float by, int64_t n)
@@ -34,6 +41,9 @@ cdef extern from "distance/lines.h" nogil:
 
 cdef enum:
     FEW_POINTS = 25              # of a set, above which Euclidean distances are a matrix product
+    FEW_COLUMNS = 64             # up to which points are turned into columns
+    SLACK = 64                   # elements behind those, which are read and not used
+    WORK = 4                     # bytes of a term take as long as so many that are copied
 
 cdef enum Norm:
     NORM_ZERO, NORM_ONE, NORM_TWO, NORM_INF, NORM_OTHER
@@ -47,6 +57,7 @@ cdef struct Pairs:
     int64_t batches
     const void* x
     const void* y
+    void* turned                 # the points of y as columns, `m` apart, in each batch; NULL: as they are
     const void* grads            # of the distances
     const void* distances
     void* out
@@ -79,10 +90,16 @@ cdef inline floating distance(Pairs* j, const floating* a, const floating* b) no
     return <floating>pow(sum, 1 / <floating>j.p) if j.norm == NORM_OTHER else sum
 
 
-cdef inline void distances(Pairs* j, floating* out, const floating* x, const floating* y, int64_t points) noexcept nogil:
-    """Of a point from others, one after the other."""
+cdef inline void distances(Pairs* j, floating* out, const floating* x, const floating* y, const floating* turned,
+                           int64_t points) noexcept nogil:
+    """Of a point from others, one after the other, or beside each other if they are turned."""
     cdef int64_t i
-    if j.norm == NORM_TWO:
+    if j.turned != NULL:
+        if floating is float:
+            TURNED_f32[j.skip_nan][<int>j.norm](out, x, turned, points, j.m, j.columns)
+        else:
+            TURNED_f64[j.skip_nan][<int>j.norm](out, x, turned, points, j.m, j.columns)
+    elif j.norm == NORM_TWO:
         if floating is float:
             distances_two_f32(out, x, y, points, j.columns)
         else:
@@ -95,6 +112,33 @@ cdef inline void distances(Pairs* j, floating* out, const floating* x, const flo
     else:
         for i in range(points):
             out[i] = distance(j, x, y + i * j.columns)
+
+
+cdef void turn(Pairs* j, floating* to) noexcept:
+    cdef int64_t batch, i, k
+    cdef const floating* y = <const floating*>j.y
+    for batch in range(j.batches):
+        for i in range(j.m):
+            for k in range(j.columns):
+                to[k * j.m + i] = y[k]
+            y += j.columns
+        to += j.columns * j.m
+
+
+cdef int new_turned(Pairs* j) except -1:
+    """Many points of few columns are turned, where the terms are plain; freed by whoever asked."""
+    cdef int64_t n = j.batches * j.m * j.columns
+    j.turned = NULL
+    if j.columns > FEW_COLUMNS or j.m < SLACK or j.n < 4 or j.norm == NORM_ZERO or j.norm == NORM_OTHER:
+        return 0
+    j.turned = calloc(n + SLACK, sizeof(double) if j.wide else sizeof(float))
+    if j.turned == NULL:
+        raise MemoryError
+    if j.wide:
+        turn(j, <double*>j.turned)
+    else:
+        turn(j, <float*>j.turned)
+    return 0
 
 
 cdef inline floating gradient(Pairs* j, floating d, floating grad, floating dist) noexcept nogil:
@@ -132,39 +176,48 @@ cdef inline void add_gradient(Pairs* j, floating* to, const floating* x, const f
 
 # ---- between two sets --------------------------------------------------------------------------
 
-cdef int64_t between(Pairs* j, floating* typed) noexcept nogil:
-    cdef int64_t batch, a
-    cdef const floating* x
-    cdef const floating* y
-    cdef floating* out = <floating*>j.out
-    for batch in range(j.batches):
-        x = <const floating*>j.x + batch * j.n * j.columns
-        y = <const floating*>j.y + batch * j.m * j.columns
-        for a in range(j.n):
-            distances(j, out, x + a * j.columns, y, j.m)
-            out += j.m
-    return 0
+cdef void between(Pairs* j, floating* out, int64_t first, int64_t end) noexcept nogil:
+    """Of points first..end of all batches' first sets."""
+    cdef int64_t a, batch
+    for a in range(first, end):
+        batch = a // j.n
+        distances(j, out + a * j.m, <const floating*>j.x + a * j.columns, <const floating*>j.y + batch * j.m * j.columns,
+                  <const floating*>j.turned + batch * j.m * j.columns, j.m)
 
 
-cdef int64_t between_grads(Pairs* j, floating* typed) noexcept nogil:
-    cdef int64_t batch, a, b
+cdef void between_part(void* job, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef Pairs* j = <Pairs*>job
+    if j.wide:
+        between(j, <double*>j.out, first, end)
+    else:
+        between(j, <float*>j.out, first, end)
+
+
+cdef void between_grads(Pairs* j, floating* out, int64_t first, int64_t end) noexcept nogil:
+    cdef int64_t a, b
     cdef const floating* x
     cdef const floating* y
-    cdef const floating* grads = <const floating*>j.grads
-    cdef const floating* distances = <const floating*>j.distances
-    cdef floating* out = <floating*>j.out
-    for batch in range(j.batches):
-        x = <const floating*>j.x + batch * j.n * j.columns
-        for a in range(j.n):
-            y = <const floating*>j.y + batch * j.m * j.columns
-            for b in range(j.m):
-                add_gradient(j, out, x, y, grads[0], distances[0])
-                y += j.columns
-                grads += 1
-                distances += 1
-            x += j.columns
-            out += j.columns
-    return 0
+    cdef const floating* grads
+    cdef const floating* distances
+    for a in range(first, end):
+        x = <const floating*>j.x + a * j.columns
+        y = <const floating*>j.y + a // j.n * j.m * j.columns
+        grads, distances = <const floating*>j.grads + a * j.m, <const floating*>j.distances + a * j.m
+        for b in range(j.m):
+            add_gradient(j, out + a * j.columns, x, y + b * j.columns, grads[b], distances[b])
+
+
+cdef void between_grads_part(void* job, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef Pairs* j = <Pairs*>job
+    if j.wide:
+        between_grads(j, <double*>j.out, first, end)
+    else:
+        between_grads(j, <float*>j.out, first, end)
+
+
+cdef inline int64_t work_of(Pairs* j, int64_t n) noexcept:
+    """Of `n` distances, as bytes that are copied; powers take much longer."""
+    return n * j.columns * (WORK * 16 if j.norm == NORM_OTHER else WORK)
 
 
 cdef int check_floats(Tensor t) except -1:
@@ -189,6 +242,7 @@ cdef Tensor batched(Tensor t, Tensor out, int code):
 cdef void set_sets(Pairs* j, Tensor x1, Tensor x2, double p) noexcept:
     j.n, j.m = x1.c_sizes[x1.c_ndim - 2], x2.c_sizes[x2.c_ndim - 2]
     j.columns, j.p, j.norm, j.skip_nan = x1.c_sizes[x1.c_ndim - 1], p, norm_of(p), True
+    j.wide = x1.c_dtype == ST_float64
 
 
 cdef int cdist(Tensor out, Tensor x1, Tensor x2, double p, object compute_mode) except -1:
@@ -207,8 +261,11 @@ cdef int cdist(Tensor out, Tensor x1, Tensor x2, double p, object compute_mode) 
     a, b, made = batched(x1, out, x1.c_dtype), batched(x2, out, x1.c_dtype), written_as(out, x1.c_dtype)
     j.batches = out.c_numel // (j.n * j.m)
     j.x, j.y, j.out = address(a), address(b), address(made)
-    run_floating(<loop>between[float], <loop>between[double], &j, a, out.c_numel * j.columns,
-                 (a, b, made))
+    new_turned(&j)
+    try:
+        run_spans(between_part, &j, j.batches * j.n, out.c_numel * j.columns, work_of(&j, out.c_numel), (a, b, made))
+    finally:
+        free(j.turned)
     return finish(out, made)
 
 
@@ -229,8 +286,8 @@ cdef int cdist_backward(Tensor out, Tensor grad, Tensor x1, Tensor x2, double p,
     j.batches = out.c_numel // (j.n * j.columns)
     j.x, j.y, j.out = address(a), address(b), address(made)
     j.grads, j.distances = address(grads), address(distances)
-    run_floating(<loop>between_grads[float], <loop>between_grads[double], &j, a,
-                 grads.c_numel * j.columns, (a, b, grads, distances, made))
+    run_spans(between_grads_part, &j, j.batches * j.n, grads.c_numel * j.columns, work_of(&j, grads.c_numel),
+              (a, b, grads, distances, made))
     return finish(out, made)
 
 
@@ -243,7 +300,8 @@ cdef void within(Pairs* j, floating* out, int64_t first, int64_t end) noexcept n
     for i in range(first, end):
         for point in range(2 if 2 * i + 1 < j.n else 1):
             a = j.n - 1 - i if point else i
-            distances(j, out + a * (2 * j.n - a - 1) // 2, x + a * j.columns, x + (a + 1) * j.columns, j.n - a - 1)
+            distances(j, out + a * (2 * j.n - a - 1) // 2, x + a * j.columns, x + (a + 1) * j.columns,
+                      <const floating*>j.turned + a + 1, j.n - a - 1)
 
 
 cdef void within_part(void* job, int64_t part, int64_t first, int64_t end) noexcept nogil:
@@ -270,8 +328,8 @@ cdef int64_t within_grads(Pairs* j, floating* typed) noexcept nogil:
 
 
 cdef void set_one(Pairs* j, Tensor self, double p) noexcept:
-    j.n, j.columns, j.p = self.c_sizes[0], self.c_sizes[1], p
-    j.norm, j.skip_nan = norm_of(p), False
+    j.n, j.m, j.columns, j.p, j.batches = self.c_sizes[0], self.c_sizes[0], self.c_sizes[1], p, 1
+    j.norm, j.skip_nan, j.wide = norm_of(p), False, self.c_dtype == ST_float64
 
 
 cdef int pdist(Tensor out, Tensor self, double p) except -1:
@@ -285,9 +343,12 @@ cdef int pdist(Tensor out, Tensor self, double p) except -1:
     check_floats(self)
     set_one(&j, self, p)
     x, made = plain(self, self.c_dtype), written_as(out, self.c_dtype)
-    j.x, j.out = address(x), address(made)
-    j.wide = self.c_dtype == ST_float64
-    run_spans(within_part, &j, (j.n + 1) // 2, out.c_numel * j.columns, out.c_numel * j.columns, (x, made))
+    j.x, j.y, j.out = address(x), address(x), address(made)
+    new_turned(&j)
+    try:
+        run_spans(within_part, &j, (j.n + 1) // 2, out.c_numel * j.columns, work_of(&j, out.c_numel), (x, made))
+    finally:
+        free(j.turned)
     return finish(out, made)
 
 

@@ -25,8 +25,10 @@ cdef extern from "vectorised.h":
 cdef extern from "embedding/sums.h" nogil:
     void add_rows_f32(float* to, const float* table, const int64_t* indices, int64_t n, int64_t more, int64_t columns)
     void add_rows_f64(double* to, const double* table, const int64_t* indices, int64_t n, int64_t more, int64_t columns)
-    void add_row_bf16(float* to, const uint16_t* row, const uint16_t* next, int64_t n)
-    void add_row_f16(float* to, const uint16_t* row, const uint16_t* next, int64_t n)
+    void divide_row_f32(float* to, float by, int64_t columns)
+    void divide_row_f64(double* to, double by, int64_t columns)
+    void add_rows_bf16(float* to, const uint16_t* table, const int64_t* indices, int64_t n, int64_t more, int64_t columns)
+    void add_rows_f16(float* to, const uint16_t* table, const int64_t* indices, int64_t n, int64_t more, int64_t columns)
     ctypedef struct row_kind:
         int size
         const void* (*read)(const char* from_, Py_ssize_t step, int64_t n, void* buffer) noexcept nogil
@@ -34,7 +36,6 @@ cdef extern from "embedding/sums.h" nogil:
 
 cdef enum:
     MODE_SUM, MODE_MEAN, MODE_MAX
-    AHEAD = 8                    # rows that are on their way while one is added
 
 cdef struct Bags:
     int64_t n, bags, rows, columns
@@ -64,24 +65,16 @@ cdef inline const void* row_of(Bags* j, int64_t i) noexcept nogil:
     return ROW_KINDS[j.kind].read(j.table + j.indices[i] * j.columns * size, size, j.columns, j.buffer)
 
 
-cdef inline const char* place(Bags* j, int64_t i) noexcept nogil:
-    return j.table + j.indices[i] * j.columns * ROW_KINDS[j.kind].size
-
-
 cdef inline void add_rows(Bags* j, int64_t i, int64_t n, int64_t end, floating* to) noexcept nogil:
     """Those of `n` indices from `i` on; the rows of the next ones, before `end`, are on their way."""
-    cdef int64_t k, ahead
     if floating is double:
         add_rows_f64(to, <const double*>j.table, j.indices + i, n, end - i - n, j.columns)
-    elif j.kind != ST_bfloat16 and j.kind != ST_float16:
-        add_rows_f32(to, <const float*>j.table, j.indices + i, n, end - i - n, j.columns)
+    elif j.kind == ST_bfloat16:
+        add_rows_bf16(to, <const uint16_t*>j.table, j.indices + i, n, end - i - n, j.columns)
+    elif j.kind == ST_float16:
+        add_rows_f16(to, <const uint16_t*>j.table, j.indices + i, n, end - i - n, j.columns)
     else:
-        for k in range(i, i + n):
-            ahead = min(k + AHEAD, end - 1)
-            if j.kind == ST_bfloat16:
-                add_row_bf16(to, <const uint16_t*>place(j, k), <const uint16_t*>place(j, ahead), j.columns)
-            else:
-                add_row_f16(to, <const uint16_t*>place(j, k), <const uint16_t*>place(j, ahead), j.columns)
+        add_rows_f32(to, <const float*>j.table, j.indices + i, n, end - i - n, j.columns)
 
 
 cdef inline int64_t run_from(Bags* j, int64_t i, int64_t end) noexcept nogil:
@@ -125,12 +118,12 @@ cdef void add_bags(Bags* j, floating* out, int64_t first, int64_t end) noexcept 
                 for k in range(j.columns):
                     to[k] += row[k] * factor
         i += n
-    if j.sizes != NULL:
-        for b in range(first, end):
-            factor = <floating>j.sizes[b]
-            if factor > 1:
-                for k in range(j.columns):
-                    out[b * j.columns + k] /= factor
+        b = j.bag_of[i - 1]
+        if j.sizes != NULL and j.sizes[b] > 1 and (i == last or j.bag_of[i] != b):       # while it is in a cache
+            if floating is float:
+                divide_row_f32(out + b * j.columns, <float>j.sizes[b], j.columns)
+            else:
+                divide_row_f64(out + b * j.columns, <double>j.sizes[b], j.columns)
 
 
 cdef void take_bags(void* job, int64_t part, int64_t first, int64_t end) noexcept nogil:

@@ -51,7 +51,8 @@ cdef inline floating power(floating x) noexcept nogil:
         return 1
     if floating is float:
         return expf(x)
-    return exp(x)
+    else:
+        return exp(x)
 
 
 cdef inline floating log_sum(floating a, floating b) noexcept nogil:
@@ -60,7 +61,8 @@ cdef inline floating log_sum(floating a, floating b) noexcept nogil:
         return m
     if floating is float:
         return logf(power(a - m) + power(b - m)) + m
-    return log(power(a - m) + power(b - m)) + m
+    else:
+        return log(power(a - m) + power(b - m)) + m
 
 
 cdef inline void step(const floating* before, const int64_t* places, floating* to, const floating* probs, int64_t n,

@@ -4,7 +4,7 @@
 #include "../index/loops.h"
 
 typedef int64_t (*dispatch_run_finder)(int64_t* starts, const char* p, int64_t n);
-typedef int64_t (*dispatch_run_keeper)(char* to, const char* p, int64_t n);
+typedef int64_t (*dispatch_run_keeper)(char* to, int64_t* lengths, int64_t* runs, const char* p, int64_t n);
 typedef int (*dispatch_row_order)(const char* a, const char* b, int64_t n);
 
 #define DISPATCH_SAME_NUMBER(a, b) ((a) == (b))
@@ -24,12 +24,16 @@ typedef int (*dispatch_row_order)(const char* a, const char* b, int64_t n);
         const dispatch_v_##S a = dispatch_load_##S(p - bytes), b = dispatch_load_##S(p); \
         return SAME(a, b); \
     } \
-    /* The first element of each run; `to` has room for n. Eight that differ one after the other go together. */ \
-    static int64_t dispatch_keep_runs_##S(char* to, const char* p, int64_t n) { \
-        int64_t i = 1, k, found = n > 0; \
+    /* The first element of each run, how long it is, and the number of each element's run; NULL: they are not wanted. All have \
+       room for n. Eight that differ one after the other go together. */ \
+    static int64_t dispatch_keep_runs_##S(char* to, int64_t* lengths, int64_t* runs, const char* p, int64_t n) { \
+        int64_t i = 1, k, found = n > 0, begin = 0; \
         if (n) memcpy(to, p, bytes); \
-        while (i < n) { \
-            int same = i + 8 > n; \
+        if (n && lengths) lengths[0] = 1; \
+        if (n && runs) runs[0] = 0; \
+        for (; i < n; i += 8) { \
+            const int64_t width = i + 8 < n ? 8 : n - i; \
+            int same = width < 8, bits = 0; \
             for (k = 0; !same && k < 8; k += 4) { \
                 const char* at = p + (i + k) * bytes; \
                 same = dispatch_same_as_last_##S(at) | dispatch_same_as_last_##S(at + bytes) \
@@ -37,14 +41,26 @@ typedef int (*dispatch_row_order)(const char* a, const char* b, int64_t n);
             } \
             if (!same) { \
                 memcpy(to + found * bytes, p + i * bytes, 8 * bytes); \
+                if (lengths) lengths[found - 1] = i - begin; \
+                for (k = 0; lengths && k < 8; k++) lengths[found + k] = 1; \
+                begin = i + 7; \
+                for (k = 0; runs && k < 8; k++) runs[i + k] = found + k; \
                 found += 8; \
-                i += 8; \
-            } else { \
-                const int64_t end = i + 128 < n ? i + 128 : n; \
-                for (; i < end; i++) { \
-                    memcpy(to + found * bytes, p + i * bytes, bytes); \
-                    found += !dispatch_same_as_last_##S(p + i * bytes); \
-                } \
+                continue; \
+            } \
+            for (k = 0; k < width && dispatch_same_as_last_##S(p + (i + k) * bytes); k++) {} \
+            if (k == 8) { \
+                for (k = 0; runs && k < 8; k++) runs[i + k] = found - 1; \
+                if (lengths) lengths[found - 1] = i + 8 - begin; \
+                continue; \
+            } \
+            for (k = 0; k < width; k++) bits |= dispatch_same_as_last_##S(p + (i + k) * bytes) << k; \
+            for (k = 0; k < width; k++) { \
+                memcpy(to + found * bytes, p + (i + k) * bytes, bytes); \
+                begin = bits >> k & 1 ? begin : i + k; \
+                found += !(bits >> k & 1); \
+                if (lengths) lengths[found - 1] = i + k + 1 - begin; \
+                if (runs) runs[i + k] = found - 1; \
             } \
         } \
         return found; \
@@ -201,6 +217,7 @@ static void dispatch_number_runs(int64_t* to, const int64_t* starts, int64_t fou
 
 static void dispatch_measure_runs(int64_t* to, const int64_t* starts, int64_t found, int64_t n) {
     int64_t run;
-    for (run = 0; run < found; run++) to[run] = (run + 1 < found ? starts[run + 1] : n) - starts[run];
+    for (run = 0; run + 1 < found; run++) to[run] = starts[run + 1] - starts[run];
+    if (found) to[run] = n - starts[run];
 }
 #endif

@@ -29,7 +29,7 @@ from dispatch._ops import ops
 __all__ = ["bincount", "unique", "unique2", "unique_consecutive", "unique_dim", "unique_dim_consecutive"]
 
 cdef extern from "../kernels/cpu/order/distinct.h" nogil:
-    ctypedef int64_t (*dispatch_run_keeper)(char* to, const char* p, int64_t n) noexcept nogil
+    ctypedef int64_t (*dispatch_run_keeper)(char* to, int64_t* lengths, int64_t* runs, const char* p, int64_t n) noexcept nogil
     ctypedef int (*dispatch_row_order)(const char* a, const char* b, int64_t n) noexcept nogil
     ctypedef int64_t (*dispatch_run_finder)(int64_t* starts, const char* p, int64_t n) noexcept nogil
     dispatch_run_finder dispatch_runs_of(int code) noexcept
@@ -69,22 +69,31 @@ cdef Numbers find_runs(Tensor row):
     return starts
 
 
-cdef Tensor firsts(Tensor row, int code):
-    """The first element of each run, in a dtype; the memory is as long as the row, as in PyTorch."""
+cdef Tensor firsts(Tensor row, int code, Tensor lengths=None, Tensor runs=None):
+    """The first element of each run, in a dtype; the memory is as long as the row, as in PyTorch.
+
+    `lengths` gets those of the runs, `runs` the number of each element's run: int64, as long as the row.
+    """
     cdef int64_t n = row.c_numel, found
     cdef dispatch_run_keeper keep = dispatch_keeper_of(row.c_dtype)
     cdef Tensor out = new_empty(row.c_dtype, DEV_CPU, -1, 1, &n, NULL)
     cdef char* p
     cdef char* to
+    cdef int64_t* counts
+    cdef int64_t* numbers
     if keep == NULL:
         missing(row)
     if n == 0:
         return in_dtype(out, code)
     p, to = data_of(row, itemsize_of(row)), data_of(out, itemsize_of(out))
-    kept = owners(row, out)
+    counts = NULL if lengths is None else <int64_t*>data_of(lengths, 8)
+    numbers = NULL if runs is None else <int64_t*>data_of(runs, 8)
+    kept = owners(row, out), lengths, runs
     with nogil:
-        found = keep(to, p, n)
+        found = keep(to, counts, numbers, p, n)
     ops.aten.resize_(out, [found])
+    if lengths is not None:
+        ops.aten.resize_(lengths, [found])
     return in_dtype(out, code)
 
 
@@ -153,7 +162,7 @@ cdef object by_counts(Tensor self, object array, object low, bint return_inverse
 
 def unique2(Tensor self not None, sorted=True, return_inverse=False, return_counts=False):
     """Distinct elements in order, where each element of self is among them, and how often."""
-    cdef Tensor values, ordered, order, distinct, inverse
+    cdef Tensor values, ordered, order, distinct, inverse, counts
     cdef int64_t n
     self = new_steady(self)
     n = self.c_numel
@@ -173,8 +182,9 @@ def unique2(Tensor self not None, sorted=True, return_inverse=False, return_coun
         if n:
             copy_values(ordered, values.reshape(-1))
         get_numpy(ordered).sort()
-    distinct = firsts(ordered, ordered.c_dtype)
-    return in_dtype(distinct, self.c_dtype), inverse, lengths(find_runs(ordered), n) if return_counts else nothing()
+    counts = places(1, &n) if return_counts else nothing()
+    distinct = firsts(ordered, self.c_dtype, counts if return_counts else None)
+    return distinct, inverse, counts
 
 
 def unique(self, sorted=True, return_inverse=False):
@@ -186,21 +196,19 @@ def unique(self, sorted=True, return_inverse=False):
 
 def unique_consecutive(Tensor self not None, return_inverse=False, return_counts=False, dim=None):
     """Elements that differ from the one before, or slices along `dim`."""
-    cdef Tensor row, inverse = nothing(), counts = nothing()
-    cdef Numbers starts
+    cdef Tensor distinct, inverse = nothing(), counts = nothing()
+    cdef int64_t n
     self = new_steady(self)
     check_supported(self, DTYPES_FLOAT8 | DTYPES_ALL_COMPLEX, True)
     if dim is not None and not (self.c_ndim == 1 and dim == 0):      # -1 is a dimension like others to PyTorch, with all results
         return unique_dim_consecutive(self, dim, return_inverse, return_counts)
-    row = self.contiguous()
-    if return_inverse or return_counts:
-        starts = find_runs(row)
-        counts = lengths(starts, self.c_numel) if return_counts else counts
-        if return_inverse:
-            inverse = places(self.c_ndim, self.c_sizes)
-            if self.c_numel:
-                dispatch_number_runs(<int64_t*>data_of(inverse, 8), starts.data, starts.n, self.c_numel)
-    return firsts(row, self.c_dtype), inverse, counts
+    n = self.c_numel
+    if return_counts:
+        counts = places(1, &n)
+    if return_inverse:
+        inverse = places(self.c_ndim, self.c_sizes)
+    distinct = firsts(self.contiguous(), self.c_dtype, counts if return_counts else None, inverse if return_inverse else None)
+    return distinct, inverse, counts
 
 
 # ---- slices ------------------------------------------------------------------------------------

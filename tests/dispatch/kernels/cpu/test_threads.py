@@ -248,6 +248,8 @@ CALLS = {
     "transforms of long lines": lambda x: [ATEN.fft_fft(x.view(2, -1)), ATEN.fft_rfft(x.view(-1))],
     "adam": adam,
     "ctc": ctc,
+    "cdist": lambda x: [ATEN._cdist_forward(x[:, :40], x[:, 40:80], p, 2) for p in (1.0, 3.0)],
+    "cdist backward": lambda x: ATEN._cdist_backward(x, x[:, :9], x.t()[:, :9], 1.0, x),
     "fractional pool": lambda x: ATEN.fractional_max_pool2d(
         x.view(10, 12, 70, 50), [2, 3], [30, 9], numbers(10, 12, 2).sigmoid()
     ),

@@ -14,16 +14,17 @@ rng = np.random.default_rng(0)
 nan, inf = math.nan, math.inf
 
 
+@pytest.mark.parametrize("points", [4, 70])
 @pytest.mark.parametrize("p", [0.0, 0.5, 1.0, 2.0, 3.0, inf])
-def test_distances_of_all_pairs(p):
-    a, b = rng.standard_normal((2, 7, 3)), rng.standard_normal((1, 4, 3))
+def test_distances_of_all_pairs(p, points):
+    a, b = rng.standard_normal((2, points + 3, 3)), rng.standard_normal((1, points, 3))
     got = aten._cdist_forward(dispatch.from_numpy(a), dispatch.from_numpy(b), p, 2).numpy()
     difference = np.abs(a[:, :, None] - b[:, None])
     want = np.linalg.norm(difference.reshape(-1, 3), ord=p, axis=1)
     np.testing.assert_allclose(got.ravel(), want)
     within = aten._pdist_forward(dispatch.from_numpy(a[0]), p).numpy()
     both = aten._cdist_forward(dispatch.from_numpy(a[:1]), dispatch.from_numpy(a[:1]), p, 2)
-    np.testing.assert_allclose(within, both.numpy()[0][np.triu_indices(7, 1)])
+    np.testing.assert_allclose(within, both.numpy()[0][np.triu_indices(points + 3, 1)])
 
 
 def test_many_points_are_measured_by_a_product():
@@ -37,6 +38,10 @@ def test_largest_difference_passes_over_nan_in_cdist_only():
     a, b = dispatch.tensor([[1.0, nan]]), dispatch.tensor([[3.0, 2.0]])
     assert aten._cdist_forward(a, b, inf, 2).item() == 2
     assert math.isnan(aten._pdist_forward(dispatch.cat([a, b]), inf).item())
+    many = dispatch.arange(99.0).repeat(2, 1).t().contiguous()
+    many[40, 0] = nan
+    assert aten._cdist_forward(many, many, inf, 2)[40].tolist() == [abs(i - 40) for i in range(99)]
+    assert aten._pdist_forward(many, inf).isnan().sum().item() == 98
 
 
 def test_points_without_coordinates_are_not_apart():
