@@ -117,18 +117,32 @@ WRITER(f16_by_bits, uint16_t, float, f16_of_f32)
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define CONVERTS __attribute__((target("avx,f16c")))
 #define CONVERTS_16 __attribute__((target("avx512f")))
+/* 16 elements as float32, and back: rounded to nearest, NaN as `bf16_of_f32` has it. */
+#define FLOATS_OF_f16(from) _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(from)))
+#define FLOATS_OF_bf16(from) \
+    _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(from))), 16))
+#define PUT_FLOATS_f16(x, to) _mm256_storeu_si256((__m256i *)(to), _mm512_cvtps_ph(x, 0))
+#define PUT_FLOATS_bf16(x, to) \
+    do { \
+        const __m512 x_ = (x); \
+        const __m512i u_ = _mm512_castps_si512(x_), odd_ = _mm512_and_si512(_mm512_srli_epi32(u_, 16), _mm512_set1_epi32(1)); \
+        const __m512i r_ = _mm512_add_epi32(_mm512_add_epi32(u_, _mm512_set1_epi32(0x7fff)), odd_); \
+        const __mmask16 nan_ = _mm512_cmp_ps_mask(x_, x_, _CMP_UNORD_Q); \
+        const __m512i bits_ = _mm512_mask_mov_epi32(_mm512_srli_epi32(r_, 16), nan_, _mm512_set1_epi32(0x7fc0)); \
+        _mm256_storeu_si256((__m256i *)(to), _mm512_cvtepi32_epi16(bits_)); \
+    } while (0)
 CONVERTS_16 static int64_t row_of_f16_by_16(const char *from, float *row, int64_t n)
 {
     int64_t i = 0;
     for (; i + 16 <= n; i += 16)
-        _mm512_storeu_ps(row + i, _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(from + 2 * i))));
+        _mm512_storeu_ps(row + i, FLOATS_OF_f16(from + 2 * i));
     return i;
 }
 CONVERTS_16 static int64_t f16_of_row_by_16(const float *row, char *to, int64_t n)
 {
     int64_t i = 0;
     for (; i + 16 <= n; i += 16)
-        _mm256_storeu_si256((__m256i *)(to + 2 * i), _mm512_cvtps_ph(_mm512_loadu_ps(row + i), 0));
+        PUT_FLOATS_f16(_mm512_loadu_ps(row + i), to + 2 * i);
     return i;
 }
 CONVERTS static void row_of_f16(const char *from, float *row, int64_t n)

@@ -95,12 +95,20 @@ _lstm_by_steps = _over_time(lstm_step)
 
 
 def _is_whole(input: Tensor, state: State, weights: Parameters) -> bool:
-    """Whether a layer is one call: of float32 on the CPU, without gradients or projections."""
+    """Whether a layer is one call: of float32 on the CPU, without gradients or projections.
+
+    Tensors are of one class, or of classes that see no calls, as parameters are.
+    """
     given = [t for t in (input, *state, *weights) if t is not None]
+    classes = {type(t) for t in given}
     return (
         weights.w_hr is None
         and all(t.dtype is float32 for t in given)
-        and all(rules.is_eager(t) and type(t) is type(input) for t in given)
+        and all(map(rules.is_eager, given))
+        and (
+            len(classes) == 1
+            or all(c.__torch_dispatch__ is Tensor.__torch_dispatch__ for c in classes)
+        )
         and input.numel() != 0
         and not _len_torch_dispatch_stack()
         and not (is_grad_enabled() and any(t.requires_grad for t in given))

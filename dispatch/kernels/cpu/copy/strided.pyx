@@ -50,7 +50,10 @@ cdef void run_part(void* context, int64_t part) noexcept nogil:
 
 
 cdef void move_split(dispatch_moves* m, char* to, const char* from_, dispatch_run run, int threads) noexcept nogil:
-    """A dimension of the target in parts: of those that are long enough the one whose elements lie farthest apart."""
+    """A dimension of the target in parts: of those that are long enough the one whose elements lie farthest apart.
+
+    Not one whose parts would be pieces of the same few lines of the source.
+    """
     cdef Split s
     cdef int d
     s.moves, s.to, s.from_, s.run, s.dim = m, to, from_, run, 0
@@ -58,7 +61,8 @@ cdef void move_split(dispatch_moves* m, char* to, const char* from_, dispatch_ru
         if m.sizes[d] > m.sizes[s.dim]:
             s.dim = d
     for d in range(m.ndim):
-        if m.sizes[d] >= 4 * threads and labs(m.to[d]) > labs(m.to[s.dim]):
+        if m.sizes[d] >= 4 * threads and labs(m.to[d]) > labs(m.to[s.dim]) \
+                and (labs(m.from_[d]) >= CACHE_LINE or labs(m.from_[d]) * m.sizes[d] >= 8 * threads * CACHE_LINE):
             s.dim = d
     s.length = (m.sizes[s.dim] + threads - 1) // threads
     if labs(m.to[s.dim]) < CACHE_LINE:

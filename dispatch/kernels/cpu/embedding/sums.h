@@ -55,9 +55,7 @@ ADD_ROWS(f64, double)
 
 /* The same of 16-bit floats, converted on the way: as many elements as fill whole vectors, and the rest. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define F16_VECTOR(bits) _mm512_cvtph_ps(bits)
-#define BF16_VECTOR(bits) _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16))
-#define ADD_HALF_BLOCKS(VECTOR, VECTORS) \
+#define ADD_HALF_BLOCKS(K, VECTORS) \
     for (; k + 16 * VECTORS <= columns; k += 16 * VECTORS) { \
         __m512 sums[VECTORS]; \
         memcpy(sums, to + k, sizeof(sums)); \
@@ -65,26 +63,26 @@ ADD_ROWS(f64, double)
             const uint16_t *row = table + indices[i] * columns + k; \
             _Pragma("GCC unroll 8") \
             for (int v = 0; v < VECTORS; v++) \
-                sums[v] = _mm512_add_ps(sums[v], VECTOR(_mm256_loadu_si256((const __m256i *)(row + 16 * v)))); \
+                sums[v] = _mm512_add_ps(sums[v], FLOATS_OF_##K(row + 16 * v)); \
         } \
         memcpy(to + k, sums, sizeof(sums)); \
         for (int64_t i = 0; i < ahead; i++) \
             for (size_t b = 0; b < 32 * VECTORS; b += 64) \
                 __builtin_prefetch((const char *)(table + indices[n + i] * columns + k) + b); \
     }
-#define ADD_HALVES(K, VECTOR) \
+#define ADD_HALVES(K) \
     CONVERTS_16 static int64_t add_##K##_by_16(float *restrict to, const uint16_t *table, const int64_t *indices, int64_t n, \
                                                int64_t ahead, int64_t columns) \
     { \
         int64_t k = 0; \
-        ADD_HALF_BLOCKS(VECTOR, 8) \
-        ADD_HALF_BLOCKS(VECTOR, 4) \
-        ADD_HALF_BLOCKS(VECTOR, 2) \
-        ADD_HALF_BLOCKS(VECTOR, 1) \
+        ADD_HALF_BLOCKS(K, 8) \
+        ADD_HALF_BLOCKS(K, 4) \
+        ADD_HALF_BLOCKS(K, 2) \
+        ADD_HALF_BLOCKS(K, 1) \
         return k; \
     }
-ADD_HALVES(f16, F16_VECTOR)
-ADD_HALVES(bf16, BF16_VECTOR)
+ADD_HALVES(f16)
+ADD_HALVES(bf16)
 #define BY_16(K, ...) (__builtin_cpu_supports("avx512f") ? add_##K##_by_16(__VA_ARGS__) : 0)
 #else
 #define BY_16(K, ...) 0

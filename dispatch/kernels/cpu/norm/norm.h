@@ -237,9 +237,8 @@ CONVERTS_16 static int64_t affine_f16_by_16(const char *from, char *to, int64_t 
 {
     int64_t i = 0;
     for (; i + 16 <= n; i += 16) {
-        const __m512 x = _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(from + 2 * i)));
-        const __m512 y = _mm512_fmadd_ps(x, _mm512_set1_ps(a), _mm512_set1_ps(b));
-        _mm256_storeu_si256((__m256i *)(to + 2 * i), _mm512_cvtps_ph(y, 0));
+        const __m512 y = _mm512_fmadd_ps(FLOATS_OF_f16(from + 2 * i), _mm512_set1_ps(a), _mm512_set1_ps(b));
+        PUT_FLOATS_f16(y, to + 2 * i);
     }
     return i;
 }

@@ -3,16 +3,18 @@
 Called by the structured kernels with an output of the right size. 16-bit floats are computed in
 float32 and rounded once; what differs in dtype from its neighbours is converted first.
 """
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint16_t
 
 from dispatch._C cimport dtypes
-from dispatch._C.dtypes cimport DTYPES_FLOATING, ST_float32, is_in
+from dispatch._C.dtypes cimport DTYPES_FLOATING, ST_bfloat16, ST_float16, ST_float32, is_in
 from dispatch._C.errors cimport refused
 from dispatch._C.errors import unserved
-from dispatch._C.tensor cimport Tensor, new_empty
+from dispatch._C.geometry cimport TF_CONTIGUOUS
+from dispatch._C.tensor cimport Tensor, data_of, new_empty
 from dispatch.kernels.cpu.along cimport row_cols_fn, row_of, row_step_fn, walk_along
 from dispatch.kernels.cpu.copy.copies cimport copy_values
 from dispatch.kernels.cpu.reduction.fold cimport converted
+from dispatch.kernels.cpu.runs cimport run_spans
 
 cdef extern from "softmax.h" nogil:
     enum:
@@ -20,6 +22,18 @@ cdef extern from "softmax.h" nogil:
         SOFT_SHORT               # elements of a short row of whole vectors, or a divisor of theirs
     const row_step_fn SOFT_STEPS[4][2]
     const row_cols_fn SOFT_COLS[4][2]
+    bint has_half_rows(int64_t n)
+    void softmax_backward_halves(int code, const uint16_t* grad, const uint16_t* y, uint16_t* to, int64_t rows, int64_t n)
+
+cdef enum:
+    HALF_WORK = 8                # bytes that are copied in the time that an element of a gradient takes
+
+cdef struct Halves:
+    int code
+    const uint16_t* grad
+    const uint16_t* y
+    uint16_t* to
+    int64_t n                    # elements of a row
 
 
 cdef int check_floating(int code) except -1:
@@ -44,6 +58,24 @@ cdef int rows(int op, Tensor out, Tensor self, Tensor second, int64_t dim) excep
     return 0
 
 
+cdef void take_halves(void* job, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef Halves* h = <Halves*>job
+    softmax_backward_halves(h.code, h.grad + first * h.n, h.y + first * h.n, h.to + first * h.n, end - first, h.n)
+
+
+cdef bint try_halves(Tensor out, Tensor grad, Tensor y, int64_t dim) except -1:
+    """The gradient of softmax of 16-bit rows, one after the other in memory."""
+    cdef Halves h
+    if dim != grad.c_ndim - 1 or out.c_dtype != grad.c_dtype or y.c_dtype != grad.c_dtype \
+            or grad.c_dtype != ST_float16 and grad.c_dtype != ST_bfloat16 or not has_half_rows(grad.c_sizes[dim]) \
+            or not grad.c_flags & y.c_flags & out.c_flags & TF_CONTIGUOUS:
+        return False
+    h.code, h.n = grad.c_dtype, grad.c_sizes[dim]
+    h.grad, h.y, h.to = <uint16_t*>data_of(grad, 2), <uint16_t*>data_of(y, 2), <uint16_t*>data_of(out, 2)
+    run_spans(take_halves, &h, grad.c_numel // h.n, grad.c_numel, HALF_WORK * grad.c_numel, (grad, y, out))
+    return True
+
+
 cdef int apply(int op, Tensor out, Tensor self, int64_t dim, bint half_to_float) except -1:
     if half_to_float:
         raise refused("half_to_float=True is not supported on CPU")
@@ -65,6 +97,8 @@ cdef int differentiate(int op, Tensor out, Tensor grad_output, Tensor output, in
     if grad_output.c_numel == 0:
         return 0
     check_floating(grad_output.c_dtype)
+    if op == SOFTMAX_BACKWARD and try_halves(out, grad_output, output, dim):
+        return 0
     return rows(op, out, grad_output, converted(output, grad_output.c_dtype), dim)
 
 

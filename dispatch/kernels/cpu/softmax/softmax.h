@@ -148,6 +148,38 @@ SOFTMAX(f64, double)
 ROWS(f32, float, logf)
 ROWS(f64, double, log)
 
+/* The gradient of rows of 16-bit floats without gaps, whole pairs of vectors long: converted in registers, the sum in the same
+   lanes. */
+#ifdef CONVERTS_16
+#define HALF_ROWS(K) \
+    CONVERTS_16 static void softmax_backward_##K(const uint16_t *grad, const uint16_t *y, uint16_t *to, int64_t rows, int64_t n) \
+    { \
+        for (int64_t r = 0; r < rows; r++, grad += n, y += n, to += n) { \
+            __m512 low = _mm512_setzero_ps(), high = low; \
+            for (int64_t i = 0; i < n; i += SOFT_LANES) { \
+                low = _mm512_fmadd_ps(FLOATS_OF_##K(grad + i), FLOATS_OF_##K(y + i), low); \
+                high = _mm512_fmadd_ps(FLOATS_OF_##K(grad + i + 16), FLOATS_OF_##K(y + i + 16), high); \
+            } \
+            const __m512 sum = _mm512_set1_ps(_mm512_reduce_add_ps(_mm512_add_ps(low, high))); \
+            for (int64_t i = 0; i < n; i += 16) \
+                PUT_FLOATS_##K(_mm512_mul_ps(_mm512_sub_ps(FLOATS_OF_##K(grad + i), sum), FLOATS_OF_##K(y + i)), to + i); \
+        } \
+    }
+HALF_ROWS(f16)
+HALF_ROWS(bf16)
+static bool has_half_rows(int64_t n)
+{
+    return n % SOFT_LANES == 0 && n > SOFT_LONGEST && __builtin_cpu_supports("avx512f");
+}
+static void softmax_backward_halves(int code, const uint16_t *grad, const uint16_t *y, uint16_t *to, int64_t rows, int64_t n)
+{
+    (code == ST_float16 ? softmax_backward_f16 : softmax_backward_bf16)(grad, y, to, rows, n);
+}
+#else
+static bool has_half_rows(int64_t n) { return false; }
+static void softmax_backward_halves(int code, const uint16_t *grad, const uint16_t *y, uint16_t *to, int64_t rows, int64_t n) {}
+#endif
+
 /* The gradient of one column from what is summed over it. */
 #define GRADIENT_COLUMNS(NAME, K, T, SUMMED, RESULT) \
     WIDEST static void NAME##_backward_cols_##K(char **data, const intptr_t *steps, int64_t n, int64_t m) \

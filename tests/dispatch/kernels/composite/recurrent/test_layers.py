@@ -5,6 +5,7 @@ import pytest
 
 import dispatch
 from dispatch import tensor
+from dispatch.kernels.composite.recurrent import cells, layers
 from dispatch.modes import TorchDispatchMode
 from dispatch.symbolic import DimDynamic, ShapeEnv, StatelessSymbolicContext
 
@@ -18,10 +19,10 @@ def random(*sizes):
     return dispatch.from_numpy(rng.standard_normal(sizes))
 
 
-def weights(name, layers=1, directions=1, biases=True, projection=0):
+def weights(name, depth=1, directions=1, biases=True, projection=0):
     rows, out = GATES[name] * HIDDEN, projection or HIDDEN
     found = []
-    for layer in range(layers):
+    for layer in range(depth):
         columns = INPUT if layer == 0 else out * directions
         for _ in range(directions):
             found += [random(rows, columns), random(rows, out)]
@@ -189,6 +190,16 @@ def test_layers_in_single_precision_are_those_in_double(batch_first, biases, ste
     for a, b in zip(single, double, strict=True):
         assert (a.dtype, a.shape, a.stride()) == (dispatch.float32, b.shape, b.stride())
         np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-4, atol=1e-5)
+
+
+class Kept(dispatch.Tensor):
+    """A class that sees no calls, as parameters have."""
+
+
+def test_weights_of_a_class_that_sees_no_calls_make_one_call_too():
+    w = [t.float().as_subclass(Kept) for t in weights("lstm")]
+    hx, x = [t.float() for t in start("lstm", 1)], random(STEPS, BATCH, INPUT).float()
+    assert layers._is_whole(x, tuple(hx), cells.Parameters(*w, None))
 
 
 def test_a_layer_of_which_gradients_are_asked_goes_by_steps():
