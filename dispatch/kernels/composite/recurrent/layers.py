@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from dispatch._C.disabled import _disabled_torch_dispatch_impl
 from dispatch._C.dtypes import contiguous_format, float32
 from dispatch._C.errors import refused
 from dispatch._C.grad_mode import is_grad_enabled
@@ -100,14 +101,14 @@ def _is_whole(input: Tensor, state: State, weights: Parameters) -> bool:
     Tensors are of one class, or of classes that see no calls, as parameters are.
     """
     given = [t for t in (input, *state, *weights) if t is not None]
-    classes = {type(t) for t in given}
+    classes: set[Any] = {type(t) for t in given}
     return (
         weights.w_hr is None
         and all(t.dtype is float32 for t in given)
         and all(map(rules.is_eager, given))
         and (
             len(classes) == 1
-            or all(c.__torch_dispatch__ is Tensor.__torch_dispatch__ for c in classes)
+            or all(c.__torch_dispatch__ is _disabled_torch_dispatch_impl for c in classes)
         )
         and input.numel() != 0
         and not _len_torch_dispatch_stack()
