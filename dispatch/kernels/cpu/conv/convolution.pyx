@@ -25,7 +25,7 @@ from dispatch.kernels.cpu.conv.depthwise cimport (
     Conv, depthwise_back, depthwise_back_last, depthwise_first, depthwise_last, depthwise_of_weight, depthwise_of_weight_last,
     is_depthwise, number,
 )
-from dispatch.kernels.cpu.conv.direct cimport direct, direct_room, is_direct
+from dispatch.kernels.cpu.conv.direct cimport direct, direct_parts, direct_room, is_direct
 from dispatch.kernels.cpu.copy.copies cimport copy_values, fill_values
 from dispatch.kernels.cpu.dense cimport (
     LONG_RUN, Image, check_kernel, computed_in, dense, finish, image_of, pinned, target,
@@ -202,7 +202,7 @@ cdef void forward(Share* s, number* y, void* turned, const number* bias, int64_t
     if is_depthwise(c):
         depthwise_first(c, y, <const number*>s.x, <const number*>s.w)
     elif is_direct(c, False):
-        direct(c, <float*>y, <const float*>s.x, <const float*>s.w, s.columns, False)
+        direct(c, <float*>y, <const float*>s.x, <const float*>s.w, s.columns, False, parts)
     else:
         in_blas_spans(forward_first, s, units_of(c), parts)
     add_biases(y, bias, &c.y)
@@ -371,7 +371,7 @@ cdef void work(Job* j, number like) noexcept nogil:
         if is_depthwise(&j.c):
             depthwise_back(&j.c, <number*>s.to, <number*>s.y, <number*>s.w, <number*>j.spare)
         elif is_direct(&j.c, True):
-            direct(&j.c, <float*>s.to, <float*>s.y, <float*>s.w, s.columns, True)
+            direct(&j.c, <float*>s.to, <float*>s.y, <float*>s.w, s.columns, True, j.parts)
         else:
             in_blas_spans(backward_part, s, j.c.x.n * j.c.x.c, j.parts)
         add_biases(<number*>s.to, <number*>j.bias, &j.c.x)
@@ -396,8 +396,10 @@ cdef int64_t parts_of(const Job* j, int64_t work) noexcept:
     """How many threads share it: of what columns and products make."""
     cdef const Conv* c = &j.c
     cdef int64_t rows = c.y.size[0] * c.y.size[1], step = rows_at_once(c, c.item), images = c.y.n * c.groups
-    if j.way == COLUMNS or is_depthwise(c) or j.way != WEIGHT and is_direct(c, j.way == BACKWARD):
+    if j.way == COLUMNS or is_depthwise(c):
         return 1
+    if j.way != WEIGHT and is_direct(c, j.way == BACKWARD):
+        return direct_parts(c, j.way == BACKWARD)
     if j.way == BACKWARD:
         return blas_parts_for(c.x.n * c.x.c, work)
     return blas_parts_for(images * ((rows + step - 1) // step) if j.way == WEIGHT else images * blocks_of(c, step), work)
@@ -411,7 +413,7 @@ cdef int run(Job* j) except -1:
     cdef char* room
     j.parts = parts_of(j, work)
     if j.way <= BACKWARD and not is_depthwise(&j.c) and is_direct(&j.c, j.way == BACKWARD):
-        columns = direct_room(&j.c, j.way == BACKWARD)
+        columns = (direct_room(&j.c, j.way == BACKWARD, j.parts) + j.parts - 1) // j.parts
     elif j.c.last and is_depthwise(&j.c):
         columns = MAX_PARTS * 2 * j.c.taps * <int64_t>sizeof(int64_t)
     elif not (j.way == COLUMNS or j.c.plain and j.way != WEIGHT or is_depthwise(&j.c)):

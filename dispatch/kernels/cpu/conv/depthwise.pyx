@@ -215,15 +215,44 @@ cdef void small_planes(const Layer* j, number* to, const number* of, const numbe
         mix_plane(to + i * made.plane, run, seen, w + o * c.taps, j.plan, c.taps)
 
 
+cdef bint try_bands(const Conv* c, number* y, const number* x, const number* w) noexcept nogil:
+    """A plane as small ones, cut between rows of positions. False: three of its lines' windows are one vector's work, or even a
+    few of its lines are no small plane."""
+    cdef number seen[PLANE_ROOM + PLANE_SLACK]
+    cdef number run[PLANE_ROOM + PLANE_SLACK]
+    cdef Conv band = c[0]
+    cdef Plan plan
+    cdef int64_t far = (c.w.kernel[1] - 1) * c.w.dilation[1], down = c.w.stride[1], row = 0, top, rows, wide
+    if c.w.kernel[1] == 3 and c.w.kernel[2] == 3 and c.w.stride[2] == 1 and c.w.dilation[2] == 1:
+        return False
+    wide = max(c.w.padding[2] + c.x.size[2], (c.y.size[2] - 1) * c.w.stride[2] + (c.w.kernel[2] - 1) * c.w.dilation[2] + 1)
+    rows = (PLANE_ROOM // wide - far - 1) // down + 1 if PLANE_ROOM // wide > far else 0
+    while row < c.y.size[1]:
+        top = row * down - c.w.padding[1]
+        band.y.size[1], band.w.padding[1] = min(rows, c.y.size[1] - row), max(-top, 0)
+        top = max(top, 0)
+        band.x.size[1] = min((rows - 1) * down + far + 1 - band.w.padding[1], max(c.x.size[1] - top, 0))
+        if rows < 1 or not set_plan(&band, &plan, False):
+            return False         # at the first of them, if at all
+        memset(seen, 0, sizeof(seen))
+        lay(seen, x + top * c.x.size[2], &plan.seen)
+        mix_plane(y + row * c.y.size[2], run, seen, w, &plan, c.taps)
+        row += rows
+    return True
+
+
 cdef void planes(const Layer* j, number* to, const number* of, const number* w, int64_t first, int64_t end) noexcept nogil:
     cdef const Conv* c = j.c
+    cdef const number* x
     cdef int64_t i, o
     if j.plan != NULL:
         small_planes(j, to, of, w, first, end)
         return
     for i in range(first, end):
         o = i % c.y.c
-        wide_plane(c, to + i * c.y.plane, of + (i // c.y.c * c.x.c + o // c.cy) * c.x.plane, w + o * c.taps)
+        x = of + (i // c.y.c * c.x.c + o // c.cy) * c.x.plane
+        if not try_bands(c, to + i * c.y.plane, x, w + o * c.taps):
+            wide_plane(c, to + i * c.y.plane, x, w + o * c.taps)
 
 
 cdef void take_planes(void* job, int64_t part, int64_t first, int64_t end) noexcept nogil:

@@ -106,12 +106,29 @@ cdef inline int64_t blocks_of(const Conv* c, const Planes* p) noexcept nogil:
     return (c.cy + p.channels - 1) // p.channels
 
 
-cdef int64_t direct_room(const Conv* c, bint back) noexcept nogil:
+cdef int64_t direct_parts(const Conv* c, bint back) noexcept nogil:
+    """Threads that have images, or slices of them, of their own; 1: whoever works on a band shares it."""
+    cdef Conv d = seen(c, back)
+    cdef int64_t units = units_of(&d), parts = parts_for(units, units * d.y.size[1] * d.y.size[2] * d.depth * d.y.c // 4)
+    return parts if units % parts == 0 or units >= 4 * parts else 1
+
+
+cdef inline int64_t units_of(const Conv* c) noexcept nogil:
+    """Slices of all images: what shares no copy with others."""
+    return c.y.n * c.y.size[0]
+
+
+cdef inline int64_t room_of_planes(const Conv* c, const Planes* p) noexcept nogil:
+    """In floats: a thread's own."""
+    return 0 if c.plain else c.cx * p.plane + DIRECT_WIDTH
+
+
+cdef int64_t direct_room(const Conv* c, bint back, int64_t parts) noexcept nogil:
     cdef Conv d = seen(c, back)
     cdef Planes p
     lay_planes(&d, &p)
     return d.taps * sizeof(int64_t) \
-        + (blocks_of(&d, &p) * p.channels * d.depth + (0 if d.plain else d.cx * p.plane + DIRECT_WIDTH)) * sizeof(float)
+        + (blocks_of(&d, &p) * p.channels * d.depth + parts * room_of_planes(&d, &p)) * sizeof(float)
 
 
 cdef void pack_few(const Conv* c, float* to, const float* w, int64_t n, int64_t row, int64_t column, int64_t step) noexcept nogil:
@@ -295,36 +312,57 @@ cdef void multiply_band(Band* b, int64_t rows) noexcept nogil:
              parts_for(outer, rows * c.y.size[2] * c.depth * c.cy // 4))
 
 
-cdef void direct(const Conv* convolution, float* y, const float* x, const float* w, char* room, bint back) noexcept nogil:
+cdef struct Images:              # of a group
+    Band band                    # that of the first thread
+    const float* x               # of all images
+    float* y
+    int64_t planes               # from one thread's copies to the next
+
+
+cdef void take_units(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    """Slices of images, band by band."""
+    cdef Images* j = <Images*>context
+    cdef Band b = j.band
+    cdef const Conv* c = b.c
+    cdef const Planes* p = b.p
+    cdef int64_t u, n
+    b.planes += part * j.planes
+    if not c.plain:
+        memset(b.planes + c.cx * p.plane, 0, DIRECT_WIDTH * sizeof(float))   # read behind the last position, never kept
+    for u in range(first, end):
+        n, b.slice, b.row = u // c.y.size[0], u % c.y.size[0], 0
+        b.x = j.x + n * c.x.c * c.x.plane
+        b.y = j.y + n * c.y.c * c.y.plane
+        if c.plain:
+            b.planes = <float*>b.x                                           # which are only read
+            multiply_band(&b, 1)
+            continue
+        while b.row < c.y.size[1]:
+            b.y = j.y + n * c.y.c * c.y.plane + (b.slice * c.y.size[1] + b.row) * c.y.size[2]
+            multiply_band(&b, min(p.rows, c.y.size[1] - b.row))
+            b.row += p.rows
+
+
+cdef void direct(const Conv* convolution, float* y, const float* x, const float* w, char* room, bint back,
+                 int64_t parts) noexcept nogil:
     cdef Conv d = seen(convolution, back)
     cdef const Conv* c = &d
     cdef Planes p
-    cdef Band b
-    cdef int64_t n, g, blocks
+    cdef Images j
+    cdef Band* b = &j.band
+    cdef int64_t g, blocks
     cdef int64_t* shifts = <int64_t*>room
     lay_planes(c, &p)
     set_shifts(c, &p, shifts)
-    blocks = blocks_of(c, &p)
+    blocks, j.planes = blocks_of(c, &p), room_of_planes(c, &p)
     b.c, b.p, b.shifts, b.packed, b.back = c, &p, shifts, <float*>(shifts + c.taps), back
     b.plane = c.x.plane if c.plain else p.plane
     b.by_blocks = blocks >= BLOCKS and blocks * p.channels * c.taps > b.plane
     b.once = b.by_blocks and c.y.n == 1 and (c.plain or c.y.size[0] == 1 and p.rows == c.y.size[1])
     b.planes = b.packed + blocks * p.channels * c.depth
-    if not c.plain:
-        memset(b.planes + c.cx * p.plane, 0, DIRECT_WIDTH * sizeof(float))   # read behind the last position, never kept
     for g in range(c.groups):
         b.w = w + g * c.cy * c.depth
         if not b.once:
-            in_spans(pack_blocks, &b, blocks, parts_for(blocks, blocks * p.channels * c.depth * sizeof(float)))
-        for n in range(c.y.n):
-            b.x, b.slice = x + (n * c.x.c + g * c.cx) * c.x.plane, 0
-            if c.plain:
-                b.planes, b.y = <float*>b.x, y + (n * c.y.c + g * c.cy) * c.y.plane      # which are only read
-                multiply_band(&b, 1)
-                continue
-            for b.slice in range(c.y.size[0]):
-                b.row = 0
-                while b.row < c.y.size[1]:
-                    b.y = y + (n * c.y.c + g * c.cy) * c.y.plane + (b.slice * c.y.size[1] + b.row) * c.y.size[2]
-                    multiply_band(&b, min(p.rows, c.y.size[1] - b.row))
-                    b.row += p.rows
+            in_spans(pack_blocks, b, blocks, parts_for(blocks, blocks * p.channels * c.depth * sizeof(float)))
+        j.x, j.y = x + g * c.cx * c.x.plane, y + g * c.cy * c.y.plane
+        in_spans(take_units, &j, units_of(c), parts)

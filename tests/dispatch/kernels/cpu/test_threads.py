@@ -342,6 +342,7 @@ IMAGES = {  # of what, weight, stride, groups
     "depthwise": ((3, 40, 31, 30), (40, 1, 3, 3), 1, 40),
     "depthwise by two": ((2, 20, 61, 62), (20, 1, 5, 3), 2, 20),
     "large depthwise": ((2, 9, 70, 70), (9, 1, 3, 3), 1, 9),
+    "small images": ((12, 3, 70, 70), (16, 3, 3, 3), 2, 1),
 }
 
 

@@ -258,3 +258,22 @@ def test_a_filter_for_each_channel_does_not_depend_on_the_layout(dtype, transpos
 
     assert dispatch.equal(call(dispatch.channels_last), call(dispatch.contiguous_format))
     assert call(dispatch.contiguous_format).abs().sum().item() > 1000
+
+
+@pytest.mark.parametrize("kernel", [(5, 4), (7, 7), (3, 3)])
+@pytest.mark.parametrize(
+    "stride, padding, dilation",
+    [
+        ((1, 1), (3, 2), (1, 1)),
+        ((2, 2), (0, 0), (1, 1)),
+        ((3, 1), (2, 0), (2, 3)),
+        ((1, 2), (9, 9), (1, 1)),
+    ],
+)
+def test_large_planes_of_single_channels_are_those_of_all(kernel, stride, padding, dilation):
+    x, w = numbers(2, 2, 70, 90), numbers(2, 1, *kernel)
+    whole = np.zeros((2, 2, *kernel), np.float32)
+    whole[0, 0], whole[1, 1] = w[:, 0]
+    rest = (None, stride, padding, dilation)
+    found = aten.conv2d(tensor(x), tensor(w), *rest, 2)
+    assert dispatch.equal(found, aten.conv2d(tensor(x), tensor(whole), *rest))
