@@ -45,7 +45,8 @@ cdef extern from "matrix/bfloat.h" nogil:
         const uint16_t* data
         Py_ssize_t row, column
     bint has_bfloat_product()
-    bint bfloat_product(int64_t m, int64_t k, int64_t n, bfloat_matrix a, bfloat_matrix b, float* out, Py_ssize_t row)
+    bint bfloat_product(int64_t m, int64_t k, int64_t n, bfloat_matrix a, bfloat_matrix b, float* out, Py_ssize_t row,
+                        void* take, void* context)
 
 
 cdef int read_conv(Conv* c, Tensor x, Tensor y, Tensor weight, const Windows* windows, int64_t groups, int code,
@@ -76,7 +77,7 @@ cdef void multiply(Conv* c, int64_t m, int64_t k, int64_t n, const void* a, int6
         return
     left.data, left.row, left.column = <const uint16_t*>a, a_row, a_column
     right.data, right.row, right.column = <const uint16_t*>b, b_row, b_column
-    if not bfloat_product(m, k, n, left, right, <float*>out, out_row):
+    if not bfloat_product(m, k, n, left, right, <float*>out, out_row, NULL, NULL):
         c.failed = True
 
 

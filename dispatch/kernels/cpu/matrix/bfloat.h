@@ -21,6 +21,9 @@ typedef struct {
 
 enum { BFLOAT_LEAST = 1 << 15 };     /* multiplications from which the copies pay */
 
+/* Gets blocks of sums while they are in a cache: m rows from i on, `row` apart, and n columns from j on. */
+typedef void (*bfloat_taker)(void *context, float *sums, intptr_t row, int64_t i, int64_t m, int64_t j, int64_t n);
+
 #if HAS_BFLOAT_PRODUCT
 enum { MR = 12, NR = 32, DEPTH = 512, ROWS_AT_ONCE = 8 * MR, COLUMNS_AT_ONCE = 16 * NR };
 
@@ -34,8 +37,8 @@ static bool has_bfloat_product(void)
 #pragma GCC optimize("O3")
 #pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")
 
-/* Four pairs of four rows, `across` elements apart, as four rows of pairs, MR apart. */
-static inline __attribute__((always_inline)) void turn_pairs(const uint16_t *from, intptr_t across, uint32_t *to)
+/* Four pairs of four rows, `across` elements apart, as four rows of pairs, `width` apart. */
+static inline __attribute__((always_inline)) void turn_pairs(const uint16_t *from, intptr_t across, uint32_t *to, const int width)
 {
     const __m128i a = _mm_loadu_si128((const __m128i *)from), b = _mm_loadu_si128((const __m128i *)(from + across));
     const __m128i c = _mm_loadu_si128((const __m128i *)(from + 2 * across));
@@ -43,13 +46,14 @@ static inline __attribute__((always_inline)) void turn_pairs(const uint16_t *fro
     const __m128i ab = _mm_unpacklo_epi32(a, b), cd = _mm_unpacklo_epi32(c, d);
     const __m128i more_ab = _mm_unpackhi_epi32(a, b), more_cd = _mm_unpackhi_epi32(c, d);
     _mm_storeu_si128((__m128i *)to, _mm_unpacklo_epi64(ab, cd));
-    _mm_storeu_si128((__m128i *)(to + MR), _mm_unpackhi_epi64(ab, cd));
-    _mm_storeu_si128((__m128i *)(to + 2 * MR), _mm_unpacklo_epi64(more_ab, more_cd));
-    _mm_storeu_si128((__m128i *)(to + 3 * MR), _mm_unpackhi_epi64(more_ab, more_cd));
+    _mm_storeu_si128((__m128i *)(to + width), _mm_unpackhi_epi64(ab, cd));
+    _mm_storeu_si128((__m128i *)(to + 2 * width), _mm_unpacklo_epi64(more_ab, more_cd));
+    _mm_storeu_si128((__m128i *)(to + 3 * width), _mm_unpackhi_epi64(more_ab, more_cd));
 }
 
 /* Panels of `width` rows (or columns), `across` elements apart: for each pair along the inner dimension, all of them. */
-static void pack_pairs(const uint16_t *x, intptr_t across, intptr_t along, int64_t n, int64_t depth, int width, uint32_t *to)
+static inline __attribute__((always_inline)) void pack_pairs(const uint16_t *x, intptr_t across, intptr_t along, int64_t n,
+                                                             int64_t depth, const int width, uint32_t *to)
 {
     const int64_t pairs = (depth + 1) / 2;
     for (int64_t start = 0; start < n; start += width, to += pairs * width) {
@@ -70,10 +74,10 @@ static void pack_pairs(const uint16_t *x, intptr_t across, intptr_t along, int64
             continue;
         }
         int64_t done = 0;
-        if (along == 1 && width == MR && used == MR)         /* four pairs of four rows at a time */
+        if (along == 1 && used == width)                     /* four pairs of four rows at a time */
             for (; done + 4 <= depth / 2; done += 4)
-                for (int j = 0; j < MR; j += 4)
-                    turn_pairs(from + j * across + 2 * done, across, to + done * width + j);
+                for (int j = 0; j < width; j += 4)
+                    turn_pairs(from + j * across + 2 * done, across, to + done * width + j, width);
         for (int64_t p = done; p < depth / 2; p++)
             for (int64_t j = 0; j < used; j++) {
                 const uint16_t *pair = from + j * across + 2 * p * along;
@@ -156,32 +160,43 @@ static void add_tile(const uint32_t *a, const uint32_t *b, int64_t pairs, float 
 #define BFLOATS_TOTALS(to, sums) _mm_storeu_ps(to, sums_of_four(sums))
 THIN_PRODUCT(thin_bfloats, BFLOATS, uint16_t, uint16_t, float)
 
-/* out (m, n), rows `row` apart, = a (m, k) times b (k, n); false: there was no memory for the panels. */
-static bool bfloat_product(int64_t m, int64_t k, int64_t n, bfloat_matrix a, bfloat_matrix b, float *out, intptr_t row)
+/* Whether a product's blocks can be handed over: the inner dimension is walked at once. */
+static bool has_bfloat_blocks(int64_t m, int64_t k) { return m > THIN_ROWS && k <= 2 * DEPTH; }
+
+/* out (m, n), rows `row` apart, = a (m, k) times b (k, n); or, where that can be, `take` gets it in blocks, and `out` is not read.
+   False: there was no memory for the panels. */
+static bool bfloat_product(int64_t m, int64_t k, int64_t n, bfloat_matrix a, bfloat_matrix b, float *out, intptr_t row,
+                           bfloat_taker take, void *context)
 {
-    const int64_t depth = k < DEPTH ? k : DEPTH, pairs_most = (depth + 1) / 2;
-    const int64_t columns = n < COLUMNS_AT_ONCE ? (n + NR - 1) / NR * NR : COLUMNS_AT_ONCE;
+    const int64_t depth_most = take ? 2 * DEPTH : DEPTH, depth = k < depth_most ? k : depth_most, pairs_most = (depth + 1) / 2;
+    const int64_t at_once = depth > DEPTH ? COLUMNS_AT_ONCE / 2 : COLUMNS_AT_ONCE;
+    const int64_t columns = n < at_once ? (n + NR - 1) / NR * NR : at_once;
     uint32_t *panels, *of_a;
-    if (m <= THIN_ROWS && a.column == 1 && b.row == 1) {
+    if (!take && m <= THIN_ROWS && a.column == 1 && b.row == 1) {
         thin_bfloats(m, k, n, a.data, a.row, b.data, b.column, out, row);
         return true;
     }
-    panels = aligned_alloc(64, (size_t)(pairs_most * (columns + ROWS_AT_ONCE) * 4 + 63) / 64 * 64);
+    panels = aligned_alloc(64, (size_t)((pairs_most * (columns + ROWS_AT_ONCE) + (take ? ROWS_AT_ONCE * columns : 0)) * 4 + 63)
+                               / 64 * 64);
     if (!panels)
         return false;
     of_a = panels + pairs_most * columns;
-    for (int64_t j = 0; j < n; j += COLUMNS_AT_ONCE) {
-        const int64_t width = n - j < COLUMNS_AT_ONCE ? n - j : COLUMNS_AT_ONCE;
-        for (int64_t p = 0; p < k; p += DEPTH) {
-            const int64_t deep = k - p < DEPTH ? k - p : DEPTH, pairs = (deep + 1) / 2;
+    for (int64_t j = 0; j < n; j += columns) {
+        const int64_t width = n - j < columns ? n - j : columns;
+        for (int64_t p = 0; p < k; p += depth) {
+            const int64_t deep = k - p < depth ? k - p : depth, pairs = (deep + 1) / 2;
             pack_pairs(b.data + p * b.row + j * b.column, b.column, b.row, width, deep, NR, panels);
             for (int64_t i = 0; i < m; i += ROWS_AT_ONCE) {
                 const int64_t height = m - i < ROWS_AT_ONCE ? m - i : ROWS_AT_ONCE;
+                float *to = take ? (float *)(of_a + pairs_most * ROWS_AT_ONCE) : out + i * row + j;
+                const intptr_t down = take ? columns : row;
                 pack_pairs(a.data + i * a.row + p * a.column, a.row, a.column, height, deep, MR, of_a);
                 for (int64_t y = 0; y < width; y += NR)
                     for (int64_t x = 0; x < height; x += MR)
-                        add_tile(of_a + x * pairs, panels + y * pairs, pairs, out + (i + x) * row + j + y, row, height - x,
-                                 width - y, p == 0);
+                        add_tile(of_a + x * pairs, panels + y * pairs, pairs, to + x * down + y, down, height - x, width - y,
+                                 p == 0);
+                if (take)
+                    take(context, to, down, i, height, j, width);
             }
         }
     }
@@ -191,9 +206,10 @@ static bool bfloat_product(int64_t m, int64_t k, int64_t n, bfloat_matrix a, bfl
 #pragma GCC pop_options
 #else
 static bool has_bfloat_product(void) { return false; }
-static bool bfloat_product(int64_t m, int64_t k, int64_t n, bfloat_matrix a, bfloat_matrix b, float *out, intptr_t row)
+static bool has_bfloat_blocks(int64_t m, int64_t k) { return false; }
+static bool bfloat_product(int64_t m, int64_t k, int64_t n, bfloat_matrix a, bfloat_matrix b, float *out, intptr_t row,
+                           bfloat_taker take, void *context)
 {
-    (void)m, (void)k, (void)n, (void)a, (void)b, (void)out, (void)row;
     return false;
 }
 #endif

@@ -38,6 +38,7 @@ cdef extern from "small.h" nogil:
         int64_t whole_alpha, whole_beta
     void run_small(const small_product* p)
     void run_vector(const small_product* p, char* room)
+    void finish_part(const small_product* p, char* sums, Py_ssize_t step, int64_t first, int64_t end, int64_t column, int64_t n)
     void finish_large(const small_product* p, char* sums, int64_t first, int64_t end)
 
 cdef extern from "bfloat.h" nogil:
@@ -47,7 +48,10 @@ cdef extern from "bfloat.h" nogil:
         const uint16_t* data
         Py_ssize_t row, column
     bint has_bfloat_product()
-    bint bfloat_product(int64_t m, int64_t k, int64_t n, bfloat_matrix a, bfloat_matrix b, float* out, Py_ssize_t row)
+    ctypedef void (*bfloat_taker)(void* context, float* sums, Py_ssize_t row, int64_t i, int64_t m, int64_t j, int64_t n) noexcept
+    bint has_bfloat_blocks(int64_t m, int64_t k)
+    bint bfloat_product(int64_t m, int64_t k, int64_t n, bfloat_matrix a, bfloat_matrix b, float* out, Py_ssize_t row,
+                        bfloat_taker take, void* context)
 
 cdef object BLAS = None
 
@@ -236,34 +240,58 @@ cdef Tensor readable(Tensor t, int code):
     return dense(t, code, MF_contiguous)
 
 
-cdef struct Bfloats:               # products of bfloat16, in parts of so many columns
+cdef enum:
+    BFLOAT_UNIT = 96               # rows or columns that are not cut
+
+cdef struct Bfloats:               # products of bfloat16, in parts of so many rows or columns
     const small_product* p
-    float* sums
+    float* sums                    # NULL: they are finished in blocks
     int64_t length
+    bint by_rows
     bint failed
 
+cdef struct Corner:                # where a part of a product begins
+    const small_product* p
+    int64_t row, column
 
-cdef void multiply_columns(void* context, int64_t part) noexcept nogil:
+
+cdef void finish_block(void* context, float* sums, Py_ssize_t row, int64_t i, int64_t m, int64_t j, int64_t n) noexcept nogil:
+    cdef Corner* at = <Corner*>context
+    finish_part(at.p, <char*>sums, row * sizeof(float), at.row + i, at.row + i + m, at.column + j, n)
+
+
+cdef void multiply_bfloat_part(void* context, int64_t part) noexcept nogil:
     cdef Bfloats* j = <Bfloats*>context
     cdef const small_product* p = j.p
     cdef bfloat_matrix a, b
-    cdef int64_t first = part * j.length, n = min(j.length, p.n - first), i
+    cdef Corner at
+    cdef int64_t m = p.m, n = p.n
+    cdef bint done
+    at.p, at.row, at.column = p, part * j.length if j.by_rows else 0, 0 if j.by_rows else part * j.length
+    if j.by_rows:
+        m = min(j.length, m - at.row)
+    else:
+        n = min(j.length, n - at.column)
     a.row, a.column, b.row, b.column = p.a.row // 2, p.a.column // 2, p.b.row // 2, p.b.column // 2
-    for i in range(p.batches):
-        a.data = <const uint16_t*>(p.a.data + i * p.a.batch)
-        b.data = <const uint16_t*>(p.b.data + i * p.b.batch + first * p.b.column)
-        if not bfloat_product(p.m, p.k, n, a, b, j.sums + i * p.m * p.n + first, p.n):
-            j.failed = True
+    a.data = <const uint16_t*>(p.a.data + at.row * p.a.row)
+    b.data = <const uint16_t*>(p.b.data + at.column * p.b.column)
+    if j.sums == NULL:
+        done = bfloat_product(m, p.k, n, a, b, NULL, 0, finish_block, &at)
+    else:
+        done = bfloat_product(m, p.k, n, a, b, j.sums + at.row * p.n + at.column, p.n, NULL, NULL)
+    if not done:
+        j.failed = True
 
 
 cdef bint multiply_bfloats(const small_product* p, char* sums) noexcept nogil:
-    """False: there is no memory for it."""
+    """One product, by parts of the longer side. False: there is no memory for it."""
     cdef Bfloats j
-    cdef int parts = threads_for(p.batches * p.m * p.k * p.n // 8)
-    j.p, j.sums, j.failed = p, <float*>sums, False
-    j.length = (p.n + parts - 1) // parts if parts > 1 else p.n
-    j.length = (j.length + 31) // 32 * 32
-    in_parts(multiply_columns, &j, (p.n + j.length - 1) // j.length)
+    cdef int parts = threads_for(p.m * p.k * p.n // 8)
+    cdef int64_t longer = max(p.m, p.n)
+    j.p, j.sums, j.failed, j.by_rows = p, <float*>sums, False, p.m > p.n
+    j.length = (longer + parts - 1) // parts if parts > 1 else longer
+    j.length = (j.length + BFLOAT_UNIT - 1) // BFLOAT_UNIT * BFLOAT_UNIT
+    in_parts(multiply_bfloat_part, &j, (longer + j.length - 1) // j.length)
     return not j.failed
 
 
@@ -277,7 +305,7 @@ cdef void multiply_whole(void* context, int64_t part, int64_t first, int64_t end
     a.row, a.column, b.row, b.column = p.a.row // 2, p.a.column // 2, p.b.row // 2, p.b.column // 2
     for i in range(first, end):
         a.data, b.data = <const uint16_t*>(p.a.data + i * p.a.batch), <const uint16_t*>(p.b.data + i * p.b.batch)
-        if sums == NULL or not bfloat_product(p.m, p.k, p.n, a, b, sums, p.n):
+        if sums == NULL or not bfloat_product(p.m, p.k, p.n, a, b, sums, p.n, NULL, NULL):
             j.failed = True
             break
         finish_large(p, <char*>sums, i * p.m, (i + 1) * p.m)
@@ -353,6 +381,14 @@ cdef bint large(Tensor out, Tensor a, Tensor b, Tensor added, object beta, objec
         kept = pinned(1 << 20, a, b, out, added)
         with nogil:
             done = multiply_bfloat_batch(&p)
+        if not done:
+            raise MemoryError("no memory for the panels of a product")
+        return True
+    if halves and has_bfloat_blocks(p.m, p.k):
+        place_all(&p, out, a, b)
+        kept = pinned(1 << 20, a, b, out, added)
+        with nogil:
+            done = multiply_bfloats(&p, NULL)
         if not done:
             raise MemoryError("no memory for the panels of a product")
         return True

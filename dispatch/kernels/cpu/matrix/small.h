@@ -263,29 +263,37 @@ static void run_vector(const small_product *p, char *room)
         kind->write(sums + i * size, p->out.data + i * p->out.row, p->out.row, n);
     }
 }
-/* What is left of a product that BLAS made: `sums` has rows first..end, numbered through the batches, without gaps, in the type of
-   computation. They are scaled, what is added is added, and they are written where they are not the output itself. */
-static void finish_large(const small_product *p, char *sums, int64_t first, int64_t end)
+/* What is left of a product that was made elsewhere: `sums` has rows first..end, numbered through the batches, `step` bytes apart,
+   and of each n columns from `column` on, in the type of computation. They are scaled, what is added is added, and they are written
+   where they are not the output itself. */
+static void finish_part(const small_product *p, char *sums, intptr_t step, int64_t first, int64_t end, int64_t column, int64_t n)
 {
     double rest[ROW_BLOCK];
     const row_kind *kind = &ROW_KINDS[p->dtype];
     const int size = ROW_SIZE[kind->row];
-    for (int64_t row = first; row < end; row++) {
+    for (int64_t row = first; row < end; row++, sums += step) {
         const int64_t batch = row / p->m, i = row % p->m;
-        char *out = p->out.data + batch * p->out.batch + i * p->out.row;
-        const char *added = p->added.data ? p->added.data + batch * p->added.batch + i * p->added.row : NULL;
-        for (int64_t start = 0; start < p->n; start += ROW_BLOCK) {
-            int64_t n = p->n - start < ROW_BLOCK ? p->n - start : ROW_BLOCK;
-            const void *y = added ? kind->read(added + start * p->added.column, p->added.column, n, rest) : NULL;
+        char *out = p->out.data + batch * p->out.batch + i * p->out.row + column * p->out.column;
+        const char *added = !p->added.data ? NULL : p->added.data + batch * p->added.batch + i * p->added.row
+                                                    + column * p->added.column;
+        for (int64_t start = 0; start < n; start += ROW_BLOCK) {
+            const int64_t some = n - start < ROW_BLOCK ? n - start : ROW_BLOCK;
+            char *from = sums + start * size;
+            const void *y = added ? kind->read(added + start * p->added.column, p->added.column, some, rest) : NULL;
             if (kind->row == ROW_F32)
-                scaled_f32(sums, y, n, (float)p->alpha, (float)p->beta);
+                scaled_f32(from, y, some, (float)p->alpha, (float)p->beta);
             else
-                scaled_f64(sums, y, n, p->alpha, p->beta);
-            if (sums != out + start * p->out.column)
-                kind->write(sums, out + start * p->out.column, p->out.column, n);
-            sums += n * size;
+                scaled_f64(from, y, some, p->alpha, p->beta);
+            if (from != out + start * p->out.column)
+                kind->write(from, out + start * p->out.column, p->out.column, some);
         }
     }
+}
+
+/* The same of whole rows without gaps. */
+static void finish_large(const small_product *p, char *sums, int64_t first, int64_t end)
+{
+    finish_part(p, sums, p->n * ROW_SIZE[ROW_KINDS[p->dtype].row], first, end, 0, p->n);
 }
 #pragma GCC pop_options
 #endif
