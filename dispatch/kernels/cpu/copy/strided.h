@@ -105,7 +105,7 @@ static int dispatch_other_order(const dispatch_moves* m) {
    Blocks of the source's rows: a line of its cache by as many rows as fill one of the target's, or 16. Elements of 1 to 8 bytes
    are transposed in registers, 16 bytes of each row: interleaved with those that lie half a tile below, until each element is
    where it belongs. Small elements, and rows that all meet in one place of the cache, are collected near by before they are
-   written line by line. */
+   written line by line, unless the target's rows are that near each other. */
 enum { DISPATCH_LINE = 64, DISPATCH_ROW = 16, DISPATCH_BLOCK = 16, DISPATCH_MEET = 1024 };
 
 #define DISPATCH_INTERLEAVED_1(f) {f, f + 16, f + 1, f + 17, f + 2, f + 18, f + 3, f + 19, f + 4, f + 20, f + 5, f + 21, f + 6, \
@@ -138,7 +138,7 @@ enum { DISPATCH_LINE = 64, DISPATCH_ROW = 16, DISPATCH_BLOCK = 16, DISPATCH_MEET
     static void dispatch_transpose_##bytes(char* to, const char* from, int64_t m, int64_t a, int64_t n, int64_t b) { \
         enum { SIDE = DISPATCH_ROW / bytes, HIGH = DISPATCH_LINE / bytes, WIDE = HIGH < DISPATCH_BLOCK ? DISPATCH_BLOCK : HIGH }; \
         char block[HIGH][WIDE * bytes] __attribute__((aligned(DISPATCH_LINE))); \
-        const int near = bytes < 4 || a % DISPATCH_MEET == 0 || b % DISPATCH_MEET == 0; \
+        const int near = bytes < 4 || (a > WIDE * bytes && (a % DISPATCH_MEET == 0 || b % DISPATCH_MEET == 0)); \
         const int64_t step = near ? WIDE * bytes : a, high = m < HIGH ? m : HIGH, wide = n < WIDE ? n : WIDE; \
         int64_t i, k, row, column; \
         for (i = 0; i < n; i += wide) { \

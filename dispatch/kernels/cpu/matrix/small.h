@@ -110,6 +110,41 @@ SMALL_REAL(i64, int64_t, int64_t)
 SMALL_COMPLEX(c64, float, row_c64)
 SMALL_COMPLEX(c128, double, row_c128)
 
+/* Many rows by two to four columns, where all are numbers of their own type, rows without gaps and nothing is added: a call for
+   each row would take longer than the row. False: it is another product. */
+enum { FEW_LEAST = 8, FEW_COLUMNS = 4 };
+#define FEW(NAME, T) \
+    EACH void few_rows_##NAME(const char *a, const T *b, char *out, const small_product *p, const int n) \
+    { \
+        for (int64_t i = 0; i < p->m; i++, a += p->a.row, out += p->out.row) { \
+            T sums[FEW_COLUMNS] = {0}; \
+            for (int64_t r = 0; r < p->k; r++) \
+                for (int j = 0; j < n; j++) \
+                    sums[j] += ((const T *)a)[r] * b[r * n + j]; \
+            for (int j = 0; j < n; j++) \
+                ((T *)out)[j] = sums[j]; \
+        } \
+    } \
+    static bool few_##NAME(const char *a, const void *const *right, char *out, const small_product *p) \
+    { \
+        const intptr_t all = (intptr_t)a | (intptr_t)out | p->a.row | p->out.row; \
+        T b[SMALL_RIGHT]; \
+        if (p->m < FEW_LEAST || p->n < 2 || p->n > FEW_COLUMNS || p->added.data || p->alpha != 1 || all % (intptr_t)sizeof(T) != 0 \
+            || p->a.column != sizeof(T) || p->out.column != sizeof(T)) \
+            return false; \
+        for (int64_t r = 0; r < p->k; r++) \
+            memcpy(b + r * p->n, right[r], (size_t)p->n * sizeof(T)); \
+        if (p->n == 2) \
+            few_rows_##NAME(a, b, out, p, 2); \
+        else if (p->n == 3) \
+            few_rows_##NAME(a, b, out, p, 3); \
+        else \
+            few_rows_##NAME(a, b, out, p, 4); \
+        return true; \
+    }
+FEW(f32, float)
+FEW(f64, double)
+
 static void run_small(const small_product *p)
 {
     double buffer[SMALL_RIGHT * 2], left[SMALL_SIDE * 2], sums[SMALL_SIDE * 2], rest[SMALL_SIDE * 2];
@@ -123,6 +158,10 @@ static void run_small(const small_product *p)
         else
             for (int64_t r = 0; r < p->k; r++)
                 right[r] = kind->read(b + r * p->b.row, p->b.column, p->n, (char *)buffer + r * p->n * size);
+        const char *first = p->a.data + batch * p->a.batch;
+        char *out = p->out.data + batch * p->out.batch;
+        if (p->dtype == ST_float32 ? few_f32(first, right, out, p) : p->dtype == ST_float64 && few_f64(first, right, out, p))
+            continue;
         for (int64_t i = 0; i < p->m; i++) {
             const void *a = kind->read(p->a.data + batch * p->a.batch + i * p->a.row, p->a.column, p->k, left);
             const void *y = NULL;
