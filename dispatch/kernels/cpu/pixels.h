@@ -83,35 +83,43 @@ enum { LANES = 16 };
         for (int64_t i = 0; i < n; i++) \
             to[i] += weights[i] * x[i]; \
     } \
-    /* to = the sum of rows `at` elements from x, times those `by` elements from the weights, element by element */ \
+    /* to = the sum of rows `at` elements from x, times those `by` elements from the weights, element by element; the same for \
+       `places` runs of n elements, `step` apart in x. Four of them share the weights that are read. */ \
     PIXELS_WIDEST static void mix_products_##NAME(T *restrict to, const T *restrict x, const int64_t *restrict at, \
-                                                  const T *restrict weights, const int64_t *restrict by, int64_t rows, int64_t n) \
+                                                  const T *restrict weights, const int64_t *restrict by, int64_t rows, int64_t n, \
+                                                  int64_t places, int64_t step) \
     { \
         enum { WIDTH = 64 / sizeof(T) }; \
         typedef T vector __attribute__((vector_size(64), aligned(sizeof(T)), may_alias)); \
-        int64_t i = 0; \
-        for (; i + 4 * WIDTH <= n; i += 4 * WIDTH) { \
-            vector sums[4] = {{0}, {0}, {0}, {0}}; \
-            for (int64_t r = 0; r < rows; r++) \
-                _Pragma("GCC unroll 4") \
-                for (int p = 0; p < 4; p++) \
-                    sums[p] += *(const vector *)(weights + by[r] + i + p * WIDTH) * *(const vector *)(x + at[r] + i + p * WIDTH); \
-            _Pragma("GCC unroll 4") \
-            for (int p = 0; p < 4; p++) \
-                *(vector *)(to + i + p * WIDTH) = sums[p]; \
-        } \
+        int64_t i = 0, p; \
         for (; i + WIDTH <= n; i += WIDTH) { \
-            vector sum = {0}; \
-            for (int64_t r = 0; r < rows; r++) \
-                sum += *(const vector *)(weights + by[r] + i) * *(const vector *)(x + at[r] + i); \
-            *(vector *)(to + i) = sum; \
+            for (p = 0; p + 4 <= places; p += 4) { \
+                vector sums[4] = {{0}, {0}, {0}, {0}}; \
+                for (int64_t r = 0; r < rows; r++) { \
+                    const vector w = *(const vector *)(weights + by[r] + i); \
+                    const T *from = x + p * step + at[r] + i; \
+                    _Pragma("GCC unroll 4") \
+                    for (int q = 0; q < 4; q++) \
+                        sums[q] += w * *(const vector *)(from + q * step); \
+                } \
+                _Pragma("GCC unroll 4") \
+                for (int q = 0; q < 4; q++) \
+                    *(vector *)(to + (p + q) * n + i) = sums[q]; \
+            } \
+            for (; p < places; p++) { \
+                vector sum = {0}; \
+                for (int64_t r = 0; r < rows; r++) \
+                    sum += *(const vector *)(weights + by[r] + i) * *(const vector *)(x + p * step + at[r] + i); \
+                *(vector *)(to + p * n + i) = sum; \
+            } \
         } \
-        for (; i < n; i++) { \
-            T sum = 0; \
-            for (int64_t r = 0; r < rows; r++) \
-                sum += weights[by[r] + i] * x[at[r] + i]; \
-            to[i] = sum; \
-        } \
+        for (p = 0; p < places && i < n; p++) \
+            for (int64_t k = i; k < n; k++) { \
+                T sum = 0; \
+                for (int64_t r = 0; r < rows; r++) \
+                    sum += weights[by[r] + k] * x[p * step + at[r] + k]; \
+                to[p * n + k] = sum; \
+            } \
     } \
     /* to += the sum of the products of rows of n elements: those of y without gaps, those of x `step` apart */ \
     PIXELS_WIDEST static void sum_products_##NAME(T *restrict to, const T *restrict y, const T *restrict x, int64_t step, \

@@ -21,10 +21,10 @@ cdef extern from "pixels.h" nogil:
     void add_lanes_f64(double* lanes, const double* x, const double* y, int taps, int64_t n) noexcept
     void add_products_f32(float* to, const float* x, const float* weights, int64_t n) noexcept
     void mix_products_f32(float* to, const float* x, const int64_t* at, const float* weights, const int64_t* by,
-                          int64_t rows, int64_t n) noexcept
+                          int64_t rows, int64_t n, int64_t places, int64_t step) noexcept
     void sum_products_f32(float* to, const float* y, const float* x, int64_t step, int64_t rows, int64_t n) noexcept
     void mix_products_f64(double* to, const double* x, const int64_t* at, const double* weights, const int64_t* by,
-                          int64_t rows, int64_t n) noexcept
+                          int64_t rows, int64_t n, int64_t places, int64_t step) noexcept
     void sum_products_f64(double* to, const double* y, const double* x, int64_t step, int64_t rows, int64_t n) noexcept
     void add_products_f64(double* to, const double* x, const double* weights, int64_t n) noexcept
     void mix_four_f32(float* to, const float* a, const float* b, const float* c, const float* d, const float* w, int64_t n) noexcept

@@ -484,17 +484,18 @@ cdef void depthwise_of_weight(const Conv* c, number* gw, const number* y, const 
 # ---- channels last -----------------------------------------------------------------------------
 
 cdef inline void mix_products(number* to, const number* x, const int64_t* at, const number* weights, const int64_t* by,
-                              int64_t rows, int64_t n) noexcept nogil:
-    cdef int64_t i, r
+                              int64_t rows, int64_t n, int64_t places, int64_t step) noexcept nogil:
+    cdef int64_t i, r, p
     if number is float:
-        mix_products_f32(to, x, at, weights, by, rows, n)
+        mix_products_f32(to, x, at, weights, by, rows, n, places, step)
     elif number is double:
-        mix_products_f64(to, x, at, weights, by, rows, n)
+        mix_products_f64(to, x, at, weights, by, rows, n, places, step)
     else:
-        for i in range(n):
-            to[i] = 0
-            for r in range(rows):
-                to[i] += weights[by[r] + i] * x[at[r] + i]
+        for p in range(places):
+            for i in range(n):
+                to[p * n + i] = 0
+                for r in range(rows):
+                    to[p * n + i] += weights[by[r] + i] * x[p * step + at[r] + i]
 
 
 cdef inline void sum_products(number* to, const number* y, const number* x, int64_t step, int64_t rows, int64_t n) noexcept nogil:
@@ -529,25 +530,21 @@ cdef int64_t taps_of(const Conv* c, int64_t row, int64_t i, int64_t* taps, int64
 cdef void last_rows(const Layer* j, number* y, const number* x, const number* w, int64_t* taps, int64_t first,
                     int64_t end) noexcept nogil:
     cdef const Conv* c = j.c
-    cdef int64_t rows = c.y.size[0] * c.y.size[1], q, i, t, at, count = 0
+    cdef int64_t rows = c.y.size[0] * c.y.size[1], q, i, count, low, high, some
     cdef int64_t* by = taps + c.taps
-    cdef bint inside, was_inside
     cdef const number* image
+    reach(c, 0, &low, &high)
+    reach(c, c.w.kernel[2] - 1, &some, &high)        # from `low` on to `high` windows see the same taps, one step further each
     y += first * c.y.size[2] * c.y.c
     for q in range(first, end):
         image = x + q // rows * c.x.plane * c.x.c
-        was_inside = False
-        for i in range(c.y.size[2]):
-            at = i * c.w.stride[2] - c.w.padding[2]
-            inside = at >= 0 and at + (c.w.kernel[2] - 1) * c.w.dilation[2] < c.x.size[2]
-            if inside and was_inside:                # the same ones, a step further
-                for t in range(count):
-                    taps[t] += c.w.stride[2] * c.x.c
-            else:
-                count = taps_of(c, q % rows, i, taps, by)
-            was_inside = inside
-            mix_products(y, image, taps, w, by, count, c.y.c)
-            y += c.y.c
+        i = 0
+        while i < c.y.size[2]:
+            some = high - i if low <= i < high else 1
+            count = taps_of(c, q % rows, i, taps, by)
+            mix_products(y, image, taps, w, by, count, c.y.c, some, c.w.stride[2] * c.x.c)
+            y += some * c.y.c
+            i += some
 
 
 cdef void take_last_rows(void* job, int64_t part, int64_t first, int64_t end) noexcept nogil:

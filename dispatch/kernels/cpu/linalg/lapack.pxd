@@ -31,3 +31,6 @@ cdef Batch batch(Block a) noexcept
 cdef void set_one(int kind, double* one) noexcept                # the number 1 of a dtype, real or complex
 cdef int size_of(int kind, void* work) noexcept nogil
 cdef void* space(size_t nbytes) except NULL
+# Whether one of BLAS's threads does small matrices, until `end_alone`.
+cdef bint is_alone(Batch* a) noexcept nogil
+cdef void end_alone(bint alone) noexcept nogil

@@ -117,7 +117,12 @@ cdef void set_one(int kind, double* one) noexcept:
 cdef bint is_alone(Batch* a) noexcept nogil:
     """Whether one thread does it until `end_alone`: small steps lose more than they gain where numpy's BLAS, which is
     another library, still has threads that look for work."""
-    return max(a.rows, a.columns) <= ONE_THREAD and begin_one_blas_thread()
+    return is_small(a) and begin_one_blas_thread()
+
+
+cdef inline bint is_small(const Batch* a) noexcept nogil:
+    """Whether there are as few multiplications as in a square that one thread factors: long and narrow ones are small too."""
+    return <int64_t>a.rows * a.columns * min(a.rows, a.columns) <= <int64_t>ONE_THREAD * ONE_THREAD * ONE_THREAD
 
 
 cdef void end_alone(bint alone) noexcept nogil:
@@ -129,7 +134,7 @@ cdef void over_batch(span_fn f, void* context, Batch* a, Py_ssize_t n) noexcept 
     """All matrices, by several threads where they are small."""
     cdef int64_t work = <int64_t>a.rows * a.columns * (a.columns + 8), parts = 1
     cdef bint alone
-    if max(a.rows, a.columns) <= ONE_THREAD:
+    if is_small(a):
         parts = parts_for(n, 2 * n * work)
     if parts > 1:
         in_blas_spans(f, context, n, parts)

@@ -7,7 +7,7 @@ from libc.stdlib cimport free
 cimport numpy as cnp
 
 from dispatch.kernels.cpu.linalg.blocks cimport COMPLEX, DOUBLE, SINGLE, ZOMPLEX, width
-from dispatch.kernels.cpu.linalg.lapack cimport Batch, address_of, size_of, space
+from dispatch.kernels.cpu.linalg.lapack cimport Batch, address_of, end_alone, is_alone, size_of, space
 
 cnp.import_array()
 
@@ -100,6 +100,7 @@ def solve(str driver, cnp.ndarray a not None, cnp.ndarray b not None, cnp.ndarra
     cdef int* ranks = ints(rank)
     cdef int* state = ints(info)
     cdef int m, n
+    cdef bint alone
     cdef Py_ssize_t i, j, count = a.shape[0]
     c.kind, c.driver = KINDS[cnp.PyArray_TYPE(a)], {"gels": b"s", "gelsy": b"y", "gelss": b"S"}.get(driver, b"d")[0]
     c.a, c.b, c.s = batch(a), batch(b), batch(s)
@@ -123,10 +124,12 @@ def solve(str driver, cnp.ndarray a not None, cnp.ndarray b not None, cnp.ndarra
     c.real_work = space(reals * width(c.kind & 1))
     c.int_work = <int*>space(integers * sizeof(int))
     with nogil:
+        alone = is_alone(&c.a)
         for i in range(count):
             for j in range(<Py_ssize_t>integers):
                 c.int_work[j] = 0
             call(&c, i, ranks + i, state + i)
+        end_alone(alone)
     free(c.work)
     free(c.real_work)
     free(c.int_work)
