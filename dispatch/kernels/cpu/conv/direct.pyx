@@ -11,6 +11,9 @@ from libc.string cimport memcpy, memset
 from dispatch._C.dtypes cimport ST_float32
 from dispatch.kernels.cpu.threads cimport in_spans, parts_for
 
+cdef extern from "vectorised.h":
+    pass
+
 cdef extern from "conv/direct.h" nogil:
     enum:
         DIRECT_ROWS

@@ -14,7 +14,7 @@ from dispatch._C.dtypes cimport DEV_CPU, ST_int64, ST_uint8
 from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor, new_empty
 from dispatch.kernels.cpu.runs cimport (
-    address, check_dtype, finish, floating_code, loop, plain, run, run_floating, written_as,
+    address, check_dtype, finish, floating_code, loop, plain, run, run_floating, run_spans, written_as,
 )
 
 cdef extern from "vectorised.h":
@@ -22,12 +22,14 @@ cdef extern from "vectorised.h":
 
 cdef enum:
     REDUCE_NONE, REDUCE_MEAN, REDUCE_SUM
+    WORK = 16                    # a loss takes as long as so many bytes that are copied
 
 cdef struct Classes:
     int64_t outer, classes, inner
     int64_t ignored              # the target that counts for nothing
     const int64_t* targets
     const void* values           # NULL in the backward pass
+    bint wide                    # float64
     bint named                   # they are one for each target, not one for each class
     const void* weights          # NULL: 1 each
     void* out                    # a loss for each target, or the gradient of the values
@@ -64,6 +66,20 @@ cdef int64_t take_values(Classes* j, floating* typed) noexcept nogil:
             values += classes * inner
     j.loss, j.total = loss, total
     return 0
+
+
+cdef void take_part(void* job, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    """The losses of some rows or images, one by one."""
+    cdef Classes j = (<Classes*>job)[0]
+    cdef int64_t at = first * j.inner, item = sizeof(double) if j.wide else sizeof(float)
+    j.outer = end - first
+    j.targets += at
+    j.values = <const char*>j.values + (at if j.named else at * j.classes) * item
+    j.out = <char*>j.out + at * item
+    if j.wide:
+        take_values(&j, <double*>NULL)
+    else:
+        take_values(&j, <float*>NULL)
 
 
 cdef int64_t spread_grads(Classes* j, floating* typed) noexcept nogil:
@@ -142,8 +158,12 @@ cdef int forward(Tensor output, Tensor total_weight, Tensor self, Tensor target,
     j.named = code != self.c_dtype
     values = plain(named_values(&j, self, targets) if j.named else self, code)
     j.values = address(values)
-    run_floating(<loop>take_values[float], <loop>take_values[double], &j, values,
-                 j.outer * j.inner, (values, targets, weights, losses))
+    j.wide = values.c_dtype == dtypes.ST_float64
+    if each:
+        run_spans(take_part, &j, j.outer, j.outer * j.inner, WORK * j.outer * j.inner, (values, targets, weights, losses))
+    else:
+        run_floating(<loop>take_values[float], <loop>take_values[double], &j, values,
+                     j.outer * j.inner, (values, targets, weights, losses))
     if reduction == REDUCE_MEAN:
         j.loss /= j.total            # nothing counted: NaN
     if not each:

@@ -248,6 +248,10 @@ CALLS = {
     "transforms of long lines": lambda x: [ATEN.fft_fft(x.view(2, -1)), ATEN.fft_rfft(x.view(-1))],
     "adam": adam,
     "ctc": ctc,
+    "nll_loss": lambda x: [
+        ATEN.nll_loss_nd(y, places(len(y), y.shape[1], *y.shape[:1], *y.shape[2:]), None, 0, 2)
+        for y in (x.view(-1, 4), x.half().view(-1, 3), x.double().view(40, 3, 50, 70))
+    ],
     "cdist": lambda x: [ATEN._cdist_forward(x[:, :40], x[:, 40:80], p, 2) for p in (1.0, 3.0)],
     "cdist backward": lambda x: ATEN._cdist_backward(x, x[:, :9], x.t()[:, :9], 1.0, x),
     "fractional pool": lambda x: ATEN.fractional_max_pool2d(
