@@ -9,6 +9,8 @@ from typing import Any
 from dispatch import pytree
 from dispatch._C.keys import DispatchKey
 from dispatch._C.tensor import Tensor
+from dispatch._higher_order_ops.aliases import check_aliases
+from dispatch._higher_order_ops.merge import merge
 from dispatch._higher_order_ops.rules import (
     check_operands,
     inside_a_function,
@@ -17,11 +19,11 @@ from dispatch._higher_order_ops.rules import (
     serve_grad,
 )
 from dispatch._ops import HigherOrderOperator
+from dispatch.symbolic import SymBool
 
 __all__ = ["CondOp", "cond", "cond_op"]
 
 _Function = Callable[..., Any]
-_SAME = ("dtype", "device", "layout", "dim", "is_conj", "storage_offset")
 
 
 class CondOp(HigherOrderOperator):
@@ -43,7 +45,7 @@ def cond(pred: Any, true_fn: _Function, false_fn: _Function, operands: Any = ())
     """`true_fn(*operands)` if `pred`, else `false_fn(*operands)`.
 
     Args:
-        pred: a number, which decides here and now, or a tensor of one element.
+        pred: a number, which decides here and now, or a tensor of one element or a SymBool.
         true_fn, false_fn: functions of the operands, with results of one structure.
         operands: a tuple or list, maybe nested, of tensors.
 
@@ -52,9 +54,9 @@ def cond(pred: Any, true_fn: _Function, false_fn: _Function, operands: Any = ())
     """
     if isinstance(pred, (bool, int, float)):
         return true_fn(*operands) if pred else false_fn(*operands)
-    if not isinstance(pred, Tensor):
+    if not isinstance(pred, Tensor | SymBool):
         raise RuntimeError(f"Expected pred to be bool or tensor, but got {pred}.")
-    if pred.numel() != 1:
+    if isinstance(pred, Tensor) and pred.numel() != 1:
         raise RuntimeError(f"Expected pred to be bool or single-element tensor, but got {pred}.")
     if not callable(true_fn) or not callable(false_fn):
         raise RuntimeError("Expect both branches to be callable.")
@@ -93,39 +95,26 @@ serve_grad(cond_op)
 
 @serve_fake(cond_op)
 def cond_fake(pred: Any, true_fn: _Function, false_fn: _Function, operands: Any) -> Any:
-    """The results of the first branch, which those of the second have to be like."""
+    """What the results of both branches have in common: sizes may differ, if there are symbols."""
     with inside_a_function():
         yes, spec = pytree.tree_flatten(true_fn(*operands))
         no, other = pytree.tree_flatten(false_fn(*operands))
     if spec != other:
         raise RuntimeError(f"cond: the branches return different structures: {spec} and {other}")
-    return pytree.tree_unflatten([_merged(a, b) for a, b in zip(yes, no, strict=True)], spec)
-
-
-def _merged(a: Any, b: Any) -> Any:
-    if not (isinstance(a, Tensor) and isinstance(b, Tensor)):
-        if type(a) is not type(b) or a != b:
-            raise AssertionError(f"cond: one branch returns {a}, the other {b}")
-        return a
-    for name in _SAME:
-        mine, theirs = (getattr(t, name) for t in (a, b))
-        if callable(mine):
-            mine, theirs = mine(), theirs()
-        if mine != theirs:
-            raise RuntimeError(f"cond: {name}: one branch gives {mine}, the other {theirs}")
-    if a.shape != b.shape or a.stride() != b.stride():
-        raise RuntimeError(
-            f"cond: sizes that depend on the predicate need a ShapeEnv: {a.shape} and {b.shape}"
-        )
-    return a
+    return pytree.tree_unflatten([merge(a, b) for a, b in zip(yes, no, strict=True)], spec)
 
 
 @cond_op.py_functionalize_impl
 def cond_functional(
     ctx: Any, pred: Any, true_fn: _Function, false_fn: _Function, operands: Any
 ) -> Any:
-    """Both branches functionalized, on the values of the operands."""
+    """Both branches functionalized, on the values of the operands.
+
+    RuntimeError: one of them writes an operand, or returns one or a view of it.
+    """
     pred, operands = ctx.unwrap_tensors(pred), ctx.unwrap_tensors(operands)
     with ctx.redispatch_to_next():
+        check_aliases(true_fn, operands, "cond_true")
+        check_aliases(false_fn, operands, "cond_false")
         yes, no = ctx.functionalize(true_fn), ctx.functionalize(false_fn)
         return ctx.wrap_tensors(cond_op(pred, yes, no, operands))

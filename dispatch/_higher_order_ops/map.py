@@ -6,6 +6,7 @@ from typing import Any
 from dispatch import pytree
 from dispatch._C.keys import DispatchKey
 from dispatch._C.tensor import Tensor
+from dispatch._higher_order_ops.aliases import check_aliases
 from dispatch._higher_order_ops.rules import (
     first_rows,
     inside_a_function,
@@ -91,4 +92,5 @@ def map_functional(ctx: Any, f: _Function, xs: Any, pos_args: Any) -> Any:
     """The function functionalized, on the values of the inputs."""
     xs, pos_args = ctx.unwrap_tensors(xs), ctx.unwrap_tensors(pos_args)
     with ctx.redispatch_to_next():
+        check_aliases(f, (*first_rows(xs), *pos_args), "map")
         return ctx.wrap_tensors(map_impl(ctx.functionalize(f), xs, pos_args))

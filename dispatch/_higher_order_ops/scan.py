@@ -6,6 +6,7 @@ from typing import Any
 from dispatch import pytree
 from dispatch._C.keys import DispatchKey
 from dispatch._C.tensor import Tensor
+from dispatch._higher_order_ops.aliases import check_aliases
 from dispatch._higher_order_ops.rules import (
     check_operands,
     first_rows,
@@ -151,4 +152,5 @@ def scan_functional(
     """The function functionalized, on the values of the inputs."""
     init, xs, more = (ctx.unwrap_tensors(v) for v in (init, xs, additional_inputs))
     with ctx.redispatch_to_next():
+        check_aliases(combine_fn, (*init, *first_rows(xs), *more), "scan")
         return ctx.wrap_tensors(scan_op(ctx.functionalize(combine_fn), init, xs, more))

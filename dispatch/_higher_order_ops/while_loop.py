@@ -11,6 +11,7 @@ from dispatch import pytree
 from dispatch._C import _get_dispatch_mode, _TorchDispatchModeKey, dtypes
 from dispatch._C.keys import DispatchKey
 from dispatch._C.tensor import Tensor
+from dispatch._higher_order_ops.aliases import check_aliases
 from dispatch._higher_order_ops.rules import (
     check_operands,
     inside_a_function,
@@ -160,5 +161,7 @@ def while_loop_functional(
     """Both functions functionalized, on the values of the inputs."""
     carried, additional = (ctx.unwrap_tensors(x) for x in (carried_inputs, additional_inputs))
     with ctx.redispatch_to_next():
+        check_aliases(cond_fn, (*carried, *additional), "cond_fn")
+        check_aliases(body_fn, (*carried, *additional), "body_fn")
         again, body = ctx.functionalize(cond_fn), ctx.functionalize(body_fn)
         return ctx.wrap_tensors(while_loop_op(again, body, carried, additional))

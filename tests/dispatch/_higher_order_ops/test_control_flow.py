@@ -96,6 +96,44 @@ def test_numbers_that_a_loop_carries_are_unknown_after_it():
         assert not count.node.has_hint() and x.shape == (2,)
 
 
+def test_a_question_about_a_size_decides_without_a_guard():
+    with FakeTensorMode(shape_env=ShapeEnv()) as mode:
+        x = mode.from_tensor(X)
+        found = cond(x.shape[0] == 4, lambda x: x.sin(), lambda x: x.cos(), (x,))
+        assert found.shape[1] == x.shape[1] and not mode.shape_env.guards
+
+
+def merged(*branches, env=True):
+    with FakeTensorMode(shape_env=ShapeEnv() if env else None) as mode:
+        return cond(mode.from_tensor(YES), *branches, (mode.from_tensor(X, static_shapes=True),))
+
+
+def test_sizes_on_which_branches_differ_lie_between_them():
+    wide = merged(lambda x: x[:1].clone().t(), lambda x: dispatch.cat([x, x]).t())
+    rows, columns = wide.shape
+    node, env = columns.node, columns.node.shape_env
+    assert rows == 2 and wide.stride() == (1, 2) and not node.has_hint()
+    assert (env.bound_sympy(node.expr).lower, env.bound_sympy(node.expr).upper) == (1, 6)
+    spread = merged(lambda x: x[:, :1].expand(3, 4), lambda x: x[:, :1].expand(3, 5))
+    assert spread.shape[0] == 3 and spread.stride()[1] == 0
+    number = merged(lambda x: (x + 1, 3), lambda x: (x + 1, 4))[1]
+    assert number.node.shape_env.bound_sympy(number.node.expr).upper == 4
+
+
+@pytest.mark.parametrize(
+    ("other", "text"),
+    [
+        (lambda x: x.to(dispatch.int32), "dtype: one branch gives"),
+        (lambda x: x.sum(), "dim: one branch gives 2"),
+        (lambda x: x[:1], "need a ShapeEnv: 3 and 1"),
+    ],
+)
+def test_branches_that_differ_otherwise_are_refused(other, text):
+    words = f"When merging two branches' output in torch.cond, .*{text}"
+    with pytest.raises(RuntimeError, match=words):
+        merged(lambda x: x + 1, other, env=False)
+
+
 ROWS = dispatch.arange(6.0).view(3, 2)
 
 
@@ -153,6 +191,40 @@ def test_going_backward_needs_something_that_requires_grad():
     with pytest.raises(RuntimeError, match="no autograd engine"):
         (X * 2).backward()
     X.requires_grad_(False)
+
+
+def returns_it(t, *rest):
+    return (t.view(t.shape),) * (1 + len(rest))
+
+
+def writes_it(t, *rest):
+    t.view(-1).add_(4)
+    return (t.sin(), *(x.cos() for x in rest))
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda f, x: cond(x.sum() > 0, f, lambda x: (x.sin(),), (x,)), "cond_true"),
+        (lambda f, x: cond(x.sum() > 0, lambda x: (x.sin(),), f, (x,)), "cond_false"),
+        (lambda f, x: while_loop(lambda x: x.sum() < 3, f, (x,)), "body_fn"),
+        (lambda f, x: map_rows(f, x), "map"),
+        (lambda f, x: scan(f, x[0], x), "scan"),
+    ],
+)
+@pytest.mark.parametrize("function", [returns_it, writes_it])
+def test_functionalized_functions_neither_write_nor_return_what_they_are_given(
+    call, name, function
+):
+    """Also where a fake mode without symbols is on; inside of inference mode too."""
+    doing = "aliasing the input or the output" if function is returns_it else "modifying the input"
+    run = functionalize(lambda x: call(function, x))
+    with pytest.raises(RuntimeError, match=f"{name} might be {doing}!"):
+        run(X)
+    with dispatch.inference_mode(), pytest.raises(RuntimeError, match=f"{name} might be {doing}!"):
+        run(X.clone())
+    with FakeTensorMode() as mode, pytest.raises(RuntimeError, match=f"{name} might be {doing}!"):
+        run(mode.from_tensor(X))
 
 
 def test_branches_run_functionalized_below_a_functionalized_call():
