@@ -24,6 +24,7 @@ from dispatch.cli.coverage import (
     replayed,
 )
 from dispatch.cli.fit import fit
+from dispatch.cli.imports import import_option
 from dispatch.cli.inspect import diff, inspect
 from dispatch.cli.sweep import sweep
 
@@ -54,6 +55,7 @@ def _operators(context: click.Context, parameter: click.Parameter, start: str) -
 
 @main.command("ops", short_help="List operators, and the kernels that each has.")
 @click.argument("pattern", required=False, shell_complete=_operators)
+@import_option
 @click.option("--coverage", "covered", is_flag=True, help="Which kernels each has, by family.")
 @click.option("--cases", type=click.Path(), help="A folder of recorded calls to replay.")
 @click.option("--markdown", "as_page", is_flag=True, help="The coverage as a page of the docs.")
@@ -114,6 +116,7 @@ def _matches(name: str, pattern: str | None) -> bool:
 
 @main.command(short_help="What each dispatch key of an operator runs, and why.")
 @click.argument("op", shell_complete=_operators)
+@import_option
 def table(op: str) -> None:
     """Print what each dispatch key of OP (aten::add.Tensor, or aten.add.Tensor) runs, and why."""
     name = _qualified(op)

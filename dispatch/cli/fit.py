@@ -13,6 +13,7 @@ from dispatch import graph
 from dispatch.cli.chart import Axis, chart
 from dispatch.cli.console import UserError, draw, grid, plain, standard_output, user_errors
 from dispatch.cli.files import check_paths, showing, write_reports
+from dispatch.cli.imports import import_option
 from dispatch.cli.sizes import SizesCommand, free_option, load, read_sizes
 from dispatch.graph import text
 from dispatch.graph.checks import read_amount
@@ -37,6 +38,7 @@ _OUTPUT = click.Path(readable=False)
     help="Other sizes than the recorded ones, for what does not vary: seq=2048.",
 )  # fmt: skip
 @free_option
+@import_option
 @click.option("--device", help="Run as if on this device, such as cuda.")
 @click.option("--json", "json_path", type=_OUTPUT, help="Write the answer; - is stdout.")
 @click.option("--html", "html_path", type=_OUTPUT, help="Write a page; - is stdout.")

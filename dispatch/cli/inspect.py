@@ -19,6 +19,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from dispatch import graph
 from dispatch.cli.console import UserError, draw, grid, plain, standard_output, user_errors
 from dispatch.cli.files import MODEL_SUFFIXES, check_paths, showing, write_reports
+from dispatch.cli.imports import import_option
 from dispatch.cli.sizes import SizesCommand, free_option, load, read_sizes
 from dispatch.graph import text
 from dispatch.graph.checks import Check, read_check
@@ -46,6 +47,7 @@ _OUTPUT = click.Path(readable=False)
     "batch=64 seq=2048.",
 )  # fmt: skip
 @free_option
+@import_option
 @click.option(
     "--symbolic", is_flag=True,
     help="Sizes, memory and operations as expressions of the open sizes too.",
@@ -342,6 +344,7 @@ def _print_folder(table: text.Table, problems: Iterable[str]) -> None:
 @click.command(short_help="What changed between two models or reports.")
 @click.argument("first", type=click.Path(), metavar="A")
 @click.argument("second", type=click.Path(), metavar="B")
+@import_option
 @click.option("--device", help="Run models as if on this device, such as cuda.")
 @click.option("--json", "json_path", type=_OUTPUT, help="Write the differences; - is stdout.")
 @click.option("--markdown", "markdown_path", type=_OUTPUT, help="Write a summary; - is stdout.")

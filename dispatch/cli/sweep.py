@@ -15,6 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from dispatch.cli.console import UserError, draw, standard_output, user_errors
 from dispatch.cli.files import MODEL_SUFFIXES, check_paths
+from dispatch.cli.imports import import_option, imported
 from dispatch.cli.sizes import SizesCommand, free_option
 from dispatch.graph import text
 from dispatch.graph.freeing import read_free
@@ -33,6 +34,7 @@ __all__ = ["sweep"]
     "from the smallest. May be given again: all combinations.",
 )  # fmt: skip
 @free_option
+@import_option
 @click.option("--device", "devices", multiple=True, help="Run as if on this device; several: all.")
 @click.option("--hardware", "on", multiple=True, help="Estimate the least time there too.")
 @click.option("--jobs", type=click.IntRange(1), help="Processes; else one for each core.")
@@ -75,7 +77,7 @@ def sweep(
                 rows = list(file.kept)
             tasks = plan_sweep(
                 _files(models), wanted, devices=devices or (None,), free=free, on=on or (None,),
-                skip=[key_of(row, wanted) for row in rows],
+                skip=[key_of(row, wanted) for row in rows], imports=imported(context),
             )  # fmt: skip
             results = run_sweep(tasks, jobs or os.cpu_count() or 1, scheduler)
             for found in _shown(results, len(tasks)):

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from dispatch.graph.errors import plain
 from dispatch.graph.freeing import read_free
 from dispatch.graph.hardware import hardware
+from dispatch.graph.imports import import_operators
 from dispatch.graph.module import GraphModule, load
 from dispatch.graph.report import Report
 from dispatch.graph.sizes import find
@@ -43,7 +44,7 @@ _ERRORS = (
 
 class Task(NamedTuple):
     """Points of one model on one device; a point has no value for a size whose values are those of
-    the model's own range. `skip`: keys of rows that are known."""
+    the model's own range. `skip`: keys of rows that are known. `imports`: what a worker imports."""
 
     path: str
     device: str | None
@@ -51,6 +52,7 @@ class Task(NamedTuple):
     hardware: str | None
     points: tuple[Mapping[str, int | None], ...]
     skip: frozenset[tuple[Any, ...]]
+    imports: tuple[str, ...]
 
 
 def read_vary(settings: Iterable[str]) -> dict[str, list[int] | None]:
@@ -113,6 +115,7 @@ def plan_sweep(
     free: Sequence[str] = (),
     on: Sequence[str | None] = (None,),
     skip: Iterable[tuple[Any, ...]] = (),
+    imports: Sequence[str] = (),
 ) -> list[Task]:
     """The tasks of a sweep: all `paths` on all `devices` at all combinations of values, with
     estimates for each hardware of `on`."""
@@ -120,9 +123,9 @@ def plan_sweep(
     if (count := math.prod(map(len, values))) > _MOST_POINTS:
         raise ValueError(f"--vary: {count:,} combinations, and {_MOST_POINTS:,} are the most")
     points = [dict(zip(vary, row, strict=True)) for row in itertools.product(*values)]
-    known = frozenset(skip)
+    known, made = frozenset(skip), tuple(imports)
     return [
-        Task(path, device, tuple(free), hardware_name, tuple(points[i : i + _POINTS]), known)
+        Task(path, device, tuple(free), hardware_name, tuple(points[i : i + _POINTS]), known, made)
         for path, device, hardware_name in itertools.product(paths, devices, on)
         for i in range(0, len(points), _POINTS)
     ]
@@ -134,6 +137,8 @@ def plan_sweep(
 def rows_of(task: Task) -> list[Row]:
     """A row for each point of a task."""
     try:
+        for name in task.imports:
+            import_operators(name)
         module = _loaded(task.path, task.free)
         points = [point for row in task.points for point in _filled(module, row)]
     except _ERRORS as error:
