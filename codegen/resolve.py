@@ -48,7 +48,7 @@ class _Resolver:
     def __init__(self, keys: KeyTable, registered: frozenset[str]) -> None:
         self.keys = keys
         self.registered = registered
-        self.runtime = [k for k in keys.runtime if k.name in registered and k.raw]
+        self.runtime = [k for k in keys.runtime if k.name in registered]
         self.fallbacks = keys.backend_fallbacks()
 
     def entry(self, key: RuntimeKey) -> Entry:

@@ -70,6 +70,8 @@ cdef int64_t from_object(PyObject* o) except? SIZE_ERROR:
     cdef Expr e
     node = (<SymNumber>o).node
     if type(node) is not SymNode:
+        if not isinstance(<object>o, SymInt):
+            raise TypeError("only an integer of another kind of node stands for a size")
         return node.guard_int("", 0)
     e = expr_of(<SymNode>node)
     return handle_of(e) if e.kind == K_INT else e.handle

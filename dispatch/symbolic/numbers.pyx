@@ -181,9 +181,12 @@ def is_constant(x):
 
 
 def constant_of(x):
+    """The plain number that a constant is: never another constant, for what is computed with it is computed anew."""
     if isinstance(x, SymInt):
-        return x.node.guard_int("", 0)
-    return x.node.guard_bool("", 0) if isinstance(x, SymBool) else x
+        return int(x.node.guard_int("", 0))
+    if isinstance(x, SymBool):
+        return bool(x.node.guard_bool("", 0))
+    return float(x.node.guard_float("", 0)) if isinstance(x, SymFloat) else x
 
 
 cdef object foreign(int op, SymNumber self, object other, bint reflected):

@@ -623,22 +623,35 @@ def test_envs_that_live_side_by_side_share_no_entry():
         assert cache.info().hits == hits
 
 
-class One:
-    """A node that another library made: it is one."""
+class Foreign:
+    """A node that another library made: it is a number."""
+
+    def __init__(self, number: float) -> None:
+        self.number = number
+
+    def is_constant(self) -> bool:
+        return True
 
     def guard_int(self, file: str, line: int) -> int:
-        return 1
+        return int(self.number)
 
     def guard_float(self, file: str, line: int) -> float:
-        return 1.0
+        return float(self.number)
 
     def guard_bool(self, file: str, line: int) -> bool:
-        return True
+        return bool(self.number)
 
 
 def test_a_symbolic_number_counts_by_its_kind_too():
     with FakeTensorMode() as mode:
         x = dispatch.ones(3, dtype=dispatch.int64)
         for kind, dtype in ((SymInt, "int64"), (SymFloat, "float32"), (SymBool, "int64")):
-            assert dispatch.add(x, kind(One())).dtype.name == dtype
+            assert dispatch.add(x, kind(Foreign(1))).dtype.name == dtype
     assert mode.cache_info().hits == 0
+
+
+def test_floats_of_other_nodes_are_not_their_integers():
+    with FakeTensorMode():
+        for end, n in ((3.2, 13), (3.7, 15)):
+            made = dispatch.ops.aten.arange.start_step(0.0, SymFloat(Foreign(end)), 0.25)
+            assert made.shape == (n,)

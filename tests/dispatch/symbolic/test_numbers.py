@@ -113,6 +113,28 @@ def test_a_node_that_is_not_ours_does_its_own_arithmetic() -> None:
     assert repr(5 + made) == "plus 12"
 
 
+class Constant:
+    """A node of somebody else's that is a plain number."""
+
+    def is_constant(self) -> bool:
+        return True
+
+    def guard_int(self, file: str, line: int) -> int:
+        return 3
+
+    def guard_float(self, file: str, line: int) -> float:
+        return 3.5
+
+    def guard_bool(self, file: str, line: int) -> int:
+        return 1
+
+
+def test_a_constant_of_somebody_else_is_computed_with_as_its_number() -> None:
+    for kind, number in ((SymInt, 3), (SymFloat, 3.5), (SymBool, True)):
+        for found in (kind(Constant()) + 1, 1 + kind(Constant())):
+            assert (found, type(found)) == (number + 1, type(number + 1))
+
+
 def test_whole_numbers_have_the_methods_of_floats(a: Any) -> None:
     root = a.__sym_sqrt__()
     assert isinstance(root, SymFloat)
