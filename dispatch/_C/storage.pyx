@@ -145,6 +145,12 @@ cdef class Storage:
     def __getattr__(self, str name):
         return hook("storage_attribute")(self, name)
 
+    def __setattr__(self, str name, value):
+        hook("storage_keep")(self, name, value)
+
+    def __delattr__(self, str name):
+        hook("storage_drop")(self, name)
+
 
 name_type(Storage, full_name("UntypedStorage"))       # what programs know it as
 

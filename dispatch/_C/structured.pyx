@@ -305,20 +305,22 @@ cdef int check_iterated(OperatorEntry e, Spec* s, Tensor out, PyObject** args, i
 
 
 cdef int check_apart(OperatorEntry e, int first, Tensor out, PyObject** args, int n) except -1:
-    """For operators that read arguments while they write.
-
-    `out` must not overlap itself, nor arguments from `first` on; those before it only as a whole.
-    """
-    cdef int i
+    """For operators that read arguments while they write: `out` must not overlap itself, nor what `check_unread` says."""
     if overlaps_itself(out):
         raise_overlap("more than one element of the written-to tensor refers to a single memory location")
-    for i in range(first):
-        if isinstance(<object>args[i], Tensor) and overlaps_partly(out, <Tensor>args[i]):
-            raise_shared(f"the written-to tensor and the argument '{<object>e.sig.args[i].name}' share some elements")
-    for i in range(first, n):
+    return check_unread(e, first, out, args, n)
+
+
+cdef int check_unread(OperatorEntry e, int first, Tensor out, PyObject** args, int n) except -1:
+    """`out` must not overlap arguments from `first` on; those before it only as a whole."""
+    cdef int i
+    for i in range(n):
         for t in (<object>args[i] if isinstance(<object>args[i], list) else (<object>args[i],)):
-            if isinstance(t, Tensor) and share_memory(out, <Tensor>t):
-                raise_shared(f"the written-to tensor and the argument '{<object>e.sig.args[i].name}' share memory")
+            if not isinstance(t, Tensor):
+                continue
+            if overlaps_partly(out, <Tensor>t) if i < first else share_memory(out, <Tensor>t):
+                what = "some elements" if i < first else "memory"
+                raise_shared(f"the written-to tensor and the argument '{<object>e.sig.args[i].name}' share {what}")
     return 0
 
 
@@ -491,6 +493,10 @@ cdef object prepare_outputs(Kernel* k, PyObject* op, Spec* specs, PyObject** arg
         if specs.cast & (OVERLAP_NONE | OVERLAP_SELF | OVERLAP_TOLD) and not is_meta(k):
             if specs.cast & OVERLAP_TOLD:                                     # PyTorch's in-place Meta kernels do not look
                 warn_shared(e, <Tensor?>(<object>args[0]), args)
+                if specs.cast & OVERLAP_NONE:
+                    check_unread(e, 1, <Tensor>args[0], args, e.sig.n_args)
+                elif specs.cast & OVERLAP_SELF:                               # a mask may be the tensor itself
+                    check_unread(e, 2, <Tensor>args[0], args, 2)
             else:
                 check_apart(e, 1, <Tensor?>(<object>args[0]), args, e.sig.n_args)
         fit_output(e, specs, <Tensor?>(<object>args[0]), False)
@@ -504,6 +510,8 @@ cdef object prepare_outputs(Kernel* k, PyObject* op, Spec* specs, PyObject** arg
             check_pointer((<Tensor?>(<object>args[first + i])).c_storage)
         for j in range(i):
             check_one_output(specs, args + first, j, i)
+        if specs[i].cast & OVERLAP_TOLD:
+            specs[i].cast = specs[i].cast & ~(OVERLAP_NONE | OVERLAP_SELF)
         if specs[i].cast & COPIED and (specs[i].cast & CAST_ANY or is_meta(k)):
             if not specs[i].cast & CAST_ANY:
                 specs[i].cast |= CAST_SAFE

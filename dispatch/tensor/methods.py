@@ -169,6 +169,8 @@ def _register_hooks() -> None:
         "constructed": _quiet(later("tensor.data.constructed")),
         "storage": later("tensor.storage.call"),
         "storage_attribute": later("tensor.storage.attribute"),
+        "storage_keep": later("tensor.storage.keep"),
+        "storage_drop": later("tensor.storage.drop"),
     }  # fmt: skip
     for name, function in plain.items():
         _set_tensor_hook(name, function)

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from types import MethodType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from dispatch._C import dtypes
 from dispatch._C.arrays import _new_strided
@@ -155,6 +156,10 @@ def _never(self: Storage, *args: Any) -> bool:
     return False
 
 
+def _nothing(self: Storage) -> None:
+    """A weak reference is good as it is."""
+
+
 def _element_size(self: Storage) -> int:
     """1: an untyped storage counts bytes."""
     return 1
@@ -178,7 +183,8 @@ _METHODS: dict[str, Any] = {
     "__copy__": _clone, "__deepcopy__": _deepcopy, "__reduce_ex__": _reduce,
     "clone": _clone, "copy_": _copy, "element_size": _element_size, "fill_": _fill,
     "is_pinned": _never, "is_shared": _never, "tolist": _tolist, "untyped": lambda self: self,
-    "_write_file": _write_file, "byteswap": _byteswap, "cpu": _cpu, "get_device": _nowhere,
+    "_fix_weakref": _nothing, "_write_file": _write_file, "byteswap": _byteswap, "cpu": _cpu,
+    "get_device": _nowhere,
     "_share_fd_cpu_": _refused_sharing, "_share_filename_cpu_": _refused_sharing,
     "share_memory_": _refused_sharing,
     "new": lambda self: _new_storage(0, str(self.device)), "to": _to, "type": _type,
@@ -198,8 +204,32 @@ def call(self: Storage, name: str, *args: Any) -> Any:
     return _METHODS[name](self, *args)
 
 
+_KEPT: WeakKeyDictionary[Storage, dict[str, Any]] = WeakKeyDictionary()
+
+
+def keep(self: Storage, name: str, value: Any) -> None:
+    """`storage.name = value`, for as long as the storage lives. AttributeError: it is a method's.
+
+    What refers to its own storage keeps that alive.
+    """
+    if hasattr(Storage, name) or name in _METHODS:
+        raise AttributeError(f"'UntypedStorage' object attribute {name!r} is read-only")
+    _KEPT.setdefault(self, {})[name] = value
+
+
+def drop(self: Storage, name: str) -> None:
+    """`del storage.name`."""
+    if name not in _KEPT.get(self, ()):
+        raise AttributeError(f"'UntypedStorage' object has no attribute {name!r}")
+    del _KEPT[self][name]
+
+
 def attribute(self: Storage, name: str) -> Any:
     """What the compiled class has not. AttributeError for what this one has not either."""
+    if name == "__dict__":
+        return _KEPT.setdefault(self, {})
+    if name in _KEPT.get(self, ()):
+        return _KEPT[self][name]
     if name in _FALSE:
         return False
     if name == "filename":

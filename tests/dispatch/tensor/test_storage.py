@@ -1,5 +1,7 @@
 """Storages as bytes."""
 
+import weakref
+
 import pytest
 
 import dispatch
@@ -51,3 +53,32 @@ def test_a_tensor_is_made_over_a_storage():
 def test_a_buffer_without_a_rest_is_an_empty_storage(data, offset):
     made = dispatch.UntypedStorage.from_buffer(data, offset=offset, dtype=dispatch.int8)
     assert made.nbytes() == 0
+
+
+def test_attributes_stay_for_as_long_as_the_storage_lives():
+    class Note:
+        pass
+
+    note = Note()
+    gone = weakref.ref(note)
+    x = dispatch.ones(3)
+    x.untyped_storage().note = note
+    del note
+    assert x.view(1, 3).untyped_storage().note is gone()
+    assert list(x.untyped_storage().__dict__) == ["note"]
+    assert not hasattr(dispatch.ones(3).untyped_storage(), "note")
+    del x
+    assert gone() is None
+
+
+def test_attributes_are_taken_off_and_methods_are_not_replaced():
+    s = dispatch.ones(3).untyped_storage()
+    s.note = 1
+    del s.note
+    for name in ("note", "nbytes"):
+        with pytest.raises(AttributeError, match=name):
+            delattr(s, name)
+    for name in ("nbytes", "tolist", "device"):
+        with pytest.raises(AttributeError, match="read-only"):
+            setattr(s, name, 1)
+    assert s._fix_weakref() is None and s.nbytes() == 12

@@ -311,7 +311,7 @@ cdef int index_put(Spec* s, Tensor self, list indices, Tensor values, bint accum
             check_values(s, values)
         if differs:
             raise_same_dtype(self, "values", values)
-        s.cast = OVERLAP_TOLD
+        s.cast = OVERLAP_TOLD | (OVERLAP_SELF if x.has_mask and values.c_numel == 1 and not accumulate else OVERLAP_NONE)
     set_sizes(s, self)
     s.dtype = self.c_dtype
     rules.dense_like_strides(s.strides, self)
@@ -499,7 +499,7 @@ cdef int fill_masked(Spec* s, Tensor self, Tensor mask) except -1:
     s.ndim = rules.broadcast_into(s.sizes, 0, self.c_sizes, self.c_ndim)
     s.ndim = rules.broadcast_into(s.sizes, s.ndim, mask.c_sizes, mask.c_ndim)
     s.dtype = self.c_dtype
-    s.cast = copied_into_place(self) | OVERLAP_TOLD
+    s.cast = copied_into_place(self) | OVERLAP_TOLD | OVERLAP_SELF
     return 0
 
 

@@ -79,6 +79,40 @@ def test_out_that_overlaps_itself_is_refused_before_it_is_resized():
     assert out.shape == (2, 6)
 
 
+MASK = tensor([True, False, True])
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda x, m: x.index_put_((x,), dispatch.ones_like(x)),
+        lambda x, m: x.index_put_((tensor([0, 1]),), x[1:]),
+        lambda x, m: x.index_put_((tensor([0, 1]),), x[0], True),
+        lambda x, m: aten._index_put_impl_(x, [MASK], x[:2]),
+        lambda x, m: m[1:].index_put_((m[:-1],), tensor(True)),
+        lambda x, m: m[1:].masked_fill_(m[:-1], False),
+        lambda x, m: m.masked_fill_(m[0], tensor(False)),
+    ],
+)
+def test_writes_by_index_refuse_to_overlap_what_they_read(write):
+    x, m = dispatch.arange(3), MASK.clone()
+    with pytest.raises(RuntimeError, match="refer to a single memory location"):
+        write(x, m)
+    assert x.tolist() == [0, 1, 2] and m.equal(MASK)
+
+
+def test_a_mask_may_be_what_it_writes_to():
+    assert MASK.clone().masked_fill_(MASK, False).tolist() == [False] * 3
+    own = MASK.clone()
+    assert own.masked_fill_(own, False).tolist() == [False] * 3
+    own = MASK.clone()
+    own[own] = False
+    assert own.tolist() == [False] * 3
+    x = dispatch.arange(3)
+    assert x.masked_fill_(MASK, x[1]).tolist() == [1, 1, 1]
+    assert x[:1].index_put_((tensor([0]),), x[2:]).tolist() == [1]
+
+
 @pytest.mark.parametrize(
     ("reduce", "include_self", "want"),
     [
