@@ -33,10 +33,15 @@ cpdef object refused(str text, object type=RuntimeError):
     return error
 
 
-def unserved(object dtype):
-    """The exception of a kernel that has no loop for a dtype, which PyTorch's words call by its scalar type."""
+def scalar_type(object dtype):
+    """The name that PyTorch's texts have for a dtype: Int for int32."""
     cdef str name = str(dtype).rpartition(".")[2]
-    return refused(f"not implemented for '{scalar_types.get(name, name)}': no CPU kernel for {dtype!r}", NotImplementedError)
+    return scalar_types.get(name, name)
+
+
+def unserved(object dtype):
+    """The exception of a kernel that has no loop for a dtype."""
+    return refused(f"not implemented for '{scalar_type(dtype)}': no CPU kernel for {dtype!r}", NotImplementedError)
 
 
 cdef object not_several(str text):

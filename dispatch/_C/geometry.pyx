@@ -252,5 +252,5 @@ cdef int wrapped_index(object dim, int64_t n) except -1:
     if n == 0:
         raise IndexError(f"Dimension specified as {d} but tensor has no dimensions")
     if d < -n or d >= n:
-        raise IndexError(f"Dimension out of range: expected {-n} to {n - 1}, got {d}")
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {d})")
     return <int>(d if d >= 0 else d + n)

@@ -22,9 +22,23 @@ cdef int64_t binary_slowly(int operation, int64_t a, int64_t b) except? SIZE_ERR
     return symbolic_calls.binary(operation, a, b)
 
 
+cdef inline bint is_handle(int64_t v) noexcept:
+    return is_symbolic(v) and v != SIZE_ERROR    # the least number of 64 bits is itself, and is let through (`unboxed_size`)
+
+
 cdef int compare_slowly(int question, int comparison, int64_t a, int64_t b) except -1:
+    if not is_handle(a) and not is_handle(b):
+        return compare_numbers(comparison, a, b)
     need_symbolic()
     return symbolic_calls.compare(question, comparison, a, b)
+
+
+cdef bint compare_numbers(int comparison, int64_t a, int64_t b) noexcept:
+    if comparison == SZ_EQ or comparison == SZ_NE:
+        return (a == b) == (comparison == SZ_EQ)
+    if comparison == SZ_LT or comparison == SZ_GE:
+        return (a < b) == (comparison == SZ_LT)
+    return (a <= b) == (comparison == SZ_LE)
 
 
 cdef int64_t guard_slowly(int64_t v) except? SIZE_ERROR:
@@ -37,7 +51,7 @@ cdef int64_t raise_does_not_fit(int64_t a, int64_t b) except? SIZE_ERROR:
 
 
 cdef object size_object(int64_t v):
-    if not is_symbolic(v):
+    if not is_handle(v):
         return v
     need_symbolic()
     return take(symbolic_calls.to_object(v))

@@ -81,7 +81,7 @@ def hardtanh(
 ) -> Tensor:
     """x held between the two. ValueError if they are in the wrong order."""
     if min_val > max_val:
-        raise ValueError(f"hardtanh: expected min_val <= max_val, got {min_val} and {max_val}")
+        raise ValueError(f"min_val cannot be greater than max_val: {min_val} and {max_val}")
     return (_nn.hardtanh_ if inplace else _nn.hardtanh)(input, min_val, max_val)
 
 
@@ -326,7 +326,9 @@ def group_norm(
 ) -> Tensor:
     """`layer_norm` over groups of channels. RuntimeError below two dimensions."""
     if input.dim() < 2:
-        raise RuntimeError(f"group_norm: expected two dimensions at least, got {input.dim()}")
+        raise RuntimeError(
+            f"Expected at least 2 dimensions for input tensor but received {input.dim()}"
+        )
     sizes = list(input.size())
     _check_several("group_norm", [sizes[0] * sizes[1] // num_groups, num_groups, *sizes[2:]])
     return dispatch.group_norm(input, num_groups, weight, bias, eps, False)

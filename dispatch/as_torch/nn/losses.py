@@ -166,27 +166,39 @@ def linear_cross_entropy(
     Raises:
         RuntimeError: sizes that do not fit; an `ignore_index` beside probabilities.
     """
-    if input.dim() not in (1, 2) or linear_weight.dim() < 2:
+    if input.dim() not in (1, 2):
         raise RuntimeError(
-            "linear_cross_entropy: expected an input of 1 or 2 dimensions and a linear_weight of "
-            f"2 or more, got {tuple(input.shape)} and {tuple(linear_weight.shape)}"
+            "linear_cross_entropy: expected input with dimensionality 1 or 2, got "
+            f"{input.dim()}"
+        )
+    if linear_weight.dim() < 2:
+        raise RuntimeError(
+            "linear_cross_entropy: expected linear_weight with dimensionality at least 2, got "
+            f"{linear_weight.dim()}"
         )
     if input.shape[-1] != linear_weight.shape[-1]:
         raise RuntimeError(
-            f"linear_cross_entropy: input has {input.shape[-1]} features and linear_weight "
-            f"{linear_weight.shape[-1]}"
+            "linear_cross_entropy: expected equal input and linear_weight last dimensions "
+            f"(in_features), got {input.shape[-1]} and {linear_weight.shape[-1]}, respectively"
         )
     outer = tuple(linear_weight.shape[:-1])
     if linear_bias is not None and tuple(linear_bias.shape) != outer:
         raise RuntimeError(
-            f"linear_cross_entropy: expected a linear_bias of shape {outer}, got "
+            f"linear_cross_entropy: expected linear_bias shape {outer}, got "
             f"{tuple(linear_bias.shape)}"
         )
     if len(outer) > 1 and input.dim() == 1:
-        raise RuntimeError("linear_cross_entropy: a target of several places needs a batch")
+        raise RuntimeError(
+            "linear_cross_entropy: K-dimensional loss defined by linear_weight shape "
+            f"{tuple(linear_weight.shape)} requires batched input, (N, {input.shape[0]}), got "
+            f"unbatched input with shape ({input.shape[0]},)"
+        )
     shape = (*input.shape[:-1], *outer)
     if tuple(target.shape) == shape and ignore_index is not None:
-        raise RuntimeError("linear_cross_entropy: probabilities take no ignore_index")
+        raise RuntimeError(
+            "linear_cross_entropy: ignore_index cannot be specified when target contains "
+            "probabilities"
+        )
     matrix, bias = linear_weight, linear_bias
     if len(outer) > 1:
         matrix = linear_weight.reshape(-1, input.shape[-1])
@@ -319,8 +331,8 @@ def gaussian_nll_loss(
             m for n, m in zip(input.size(), var.size(), strict=True) if n != m
         ] != [1]:
             raise ValueError(
-                f"gaussian_nll_loss: expected var of shape {tuple(input.shape)}, got "
-                f"{tuple(var.shape)}"
+                f"gaussian_nll_loss: var is of incorrect size: {tuple(var.shape)} for input of "
+                f"{tuple(input.shape)}"
             )
     var = var.clone()
     with dispatch.no_grad():
@@ -360,7 +372,9 @@ def margin_ranking_loss(
     number = reduction_of("margin_ranking_loss", reduction, size_average, reduce)
     if not input1.dim() == input2.dim() == target.dim():
         ranks = f"{input1.dim()}, {input2.dim()} and {target.dim()}"
-        raise RuntimeError(f"margin_ranking_loss: expected one rank for all three, got {ranks}")
+        raise RuntimeError(
+            f"margin_ranking_loss : All input tensors should have same dimension but got {ranks}"
+        )
     return dispatch.margin_ranking_loss(input1, input2, target, margin, number)
 
 
@@ -436,9 +450,11 @@ def multi_margin_loss(
     """max(0, margin - input at the class + input elsewhere) ** p. ValueError for p but 1 and 2."""
     number = reduction_of("multi_margin_loss", reduction, size_average, reduce)
     if p not in (1, 2):
-        raise ValueError(f"multi_margin_loss: expected 1 or 2 for p, got {p}")
+        raise ValueError(f"multi_margin_loss: only p == 1 and p == 2 supported, got {p}")
     if weight is not None and weight.dim() != 1:
-        raise ValueError(f"multi_margin_loss: expected a 1-d weight, got {weight.dim()} dimensions")
+        raise ValueError(
+            f"multi_margin_loss: weight must be one-dimensional, got {weight.dim()} dimensions"
+        )
     return _nn.multi_margin_loss(input, target, p, margin, weight, number)
 
 
@@ -463,7 +479,7 @@ def triplet_margin_loss(
 
 def _check_margin(name: str, margin: float) -> None:
     if margin <= 0:
-        raise ValueError(f"{name}: expected a margin above 0, got {margin}")
+        raise ValueError(f"{name}: margin must be greater than 0, got {margin}")
 
 
 @asks
@@ -482,9 +498,12 @@ def triplet_margin_with_distance_loss(
     _check_margin("triplet_margin_with_distance_loss", margin)
     distance = dispatch.pairwise_distance if distance_function is None else distance_function
     if not anchor.dim() == positive.dim() == negative.dim():
-        ranks = f"{anchor.dim()}, {positive.dim()} and {negative.dim()}"
+        ranks = (
+            f"anchor {anchor.dim()}D, positive {positive.dim()}D, and negative {negative.dim()}D"
+        )
         raise RuntimeError(
-            f"triplet_margin_with_distance_loss: expected one rank for all three, got {ranks}"
+            "triplet_margin_with_distance_loss: The anchor, positive, and negative tensors are "
+            f"expected to have the same number of dimensions, but got: {ranks} inputs"
         )
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:

@@ -15,7 +15,7 @@ def get_enum(reduction: str) -> int:
     number = _NUMBERS.get(reduction) if isinstance(reduction, str) else None
     if number is None:
         raise ValueError(
-            f"{reduction!r} is not a valid value for reduction: expected none, mean or sum"
+            f"{reduction} is not a valid value for reduction: expected none, mean or sum"
         )
     if reduction == "elementwise_mean":
         advise("reduction='elementwise_mean' is deprecated: use 'mean'")

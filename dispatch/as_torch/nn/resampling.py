@@ -106,11 +106,11 @@ def _adapted(input: Tensor, output_size: Sizes, dims: int) -> list[int]:
     """Output sizes; None stands for the input's. ValueError for an input of too few dimensions."""
     if isinstance(output_size, (list, tuple)) and input.dim() <= len(output_size):
         raise ValueError(
-            f"adaptive pool: expected more than {len(output_size)} dimensions, got {input.dim()}"
+            f"Input dimension should be at least {len(output_size) + 1}, got {input.dim()}"
         )
     wanted = _each(output_size, dims)
     have = list(input.size())[-len(wanted) :]  # the operator refuses more or fewer of them
-    return [own if size is None else size for size, own in zip(wanted, have, strict=True)]
+    return [own if size is None else size for size, own in zip(wanted, have, strict=False)]
 
 
 @asks

@@ -147,15 +147,19 @@ def test_gumbel_softmax_hard_is_one_hot():
     ("call", "error", "text"),
     [
         (lambda x: F.dropout(x, 2.0), ValueError, "dropout: .*between 0 and 1"),
-        (lambda x: F.mse_loss(x, x, reduction="most"), ValueError, "mse_loss: .*'most'"),
+        (lambda x: F.mse_loss(x, x, reduction="most"), ValueError, "mse_loss: most is not"),
         (lambda x: F.interpolate(x), ValueError, "either size or scale_factor"),
         (lambda x: F.interpolate(x, size=2, mode="bilinear"), NotImplementedError, "bilinear"),
         (lambda x: F.grid_sample(x, x, mode="odd"), ValueError, "'odd'"),
-        (lambda x: F.hardtanh(x, 2.0, 1.0), ValueError, "min_val <= max_val"),
+        (lambda x: F.hardtanh(x, 2.0, 1.0), ValueError, "min_val cannot be greater"),
         (lambda x: F.batch_norm(x[:1, :, :1], None, None, training=True), ValueError, "several"),
         (lambda x: F.embedding(x, x, padding_idx=9), AssertionError, "padding_idx"),
         (lambda x: F.binary_cross_entropy(x, x[0]), ValueError, "target of shape"),
-        (lambda x: F.triplet_margin_loss(x, x, x, margin=0), ValueError, "margin above 0"),
+        (
+            lambda x: F.triplet_margin_loss(x, x, x, margin=0),
+            ValueError,
+            "triplet_margin_loss: margin must be greater",
+        ),
     ],
 )
 def test_mistakes_name_the_function(call, error, text):

@@ -7,6 +7,7 @@ from dispatch import complex64, float32, float64, int32, int64, ones, ops, tenso
 
 A = ops.aten
 BOOL = tensor([True])
+INDEX = dispatch.zeros(2, 2, dtype=int64)
 
 
 @pytest.mark.parametrize(
@@ -184,6 +185,71 @@ BOOL = tensor([True])
             RuntimeError,
             "Integer division with addcdiv is no longer supported",
         ),
+        (lambda: A.arange(0, 3, 0), RuntimeError, "step must be nonzero"),
+        (lambda: A.arange(0, 3, -1), RuntimeError, "inconsistent with step sign"),
+        (lambda: A.arange(0, float("inf")), RuntimeError, "unsupported range: 0 -> inf"),
+        (lambda: A.linspace(0, 1, -1), RuntimeError, "number of steps must be non-negative"),
+        (lambda: A.dot(ones(2, 2), ones(2)), RuntimeError, "1D tensors expected, but got 2D and"),
+        (lambda: A.dot(ones(2), ones(2).double()), RuntimeError, "both vectors to have same dtype"),
+        (lambda: A.dot(ones(2), ones(3)), RuntimeError, "inconsistent tensor size"),
+        (lambda: A.vdot(ones(2), ones(3)), RuntimeError, "inconsistent tensor size"),
+        (lambda: A.diff(ones(2), -1), RuntimeError, "order must be non-negative but got -1"),
+        (lambda: A.diag_embed(ones(2, 2), 0, 1, 1), RuntimeError, "cannot be identical 1, 1"),
+        (lambda: ones(2).size(5), IndexError, r"in range of \[-1, 0\], but got 5\)"),
+        (lambda: ones(()).unbind(), IndexError, "Dimension specified as 0 but tensor has no dim"),
+        (lambda: ones(3).narrow(0, 4, 1), IndexError, r"start out of range .*\[-3, 3\], but got 4"),
+        (lambda: ones(3).narrow(0, 0, 4), RuntimeError, r"start \(0\) \+ length \(4\) exceeds"),
+        (lambda: A.isclose(ones(1), ones(1), -1), RuntimeError, "rtol must be greater than or equ"),
+        (
+            lambda: A.gather(ones(3, 4), 0, INDEX.float()),
+            RuntimeError,
+            "Expected dtype int32/int64",
+        ),
+        (
+            lambda: A.gather(ones(1, 4), 1, INDEX),
+            RuntimeError,
+            r"Size does not match at dimension 0",
+        ),
+        (lambda: A.gather(ones(3), 0, INDEX), RuntimeError, "same number of dimensions as input"),
+        (
+            lambda: A.scatter(ones(3, 4), 0, INDEX, ones(2, 2).double()),
+            RuntimeError,
+            "Expected self.dtype to be equal to src.dtype",
+        ),
+        (lambda: A.mean(ones(2).long()), RuntimeError, "could not infer output dtype.*Got: Long"),
+        (
+            lambda: A.masked_fill(ones(1), BOOL, 1j),
+            RuntimeError,
+            "converted to type .* without over",
+        ),
+        (
+            lambda: A.masked_scatter(ones(1), ones(1), ones(1)),
+            RuntimeError,
+            "only supports boolean",
+        ),
+        (lambda: A.avg_pool2d(ones(1, 4, 4), 2, 2, -1), RuntimeError, "pad must be non-negative"),
+        (
+            lambda: A.max_pool2d(ones(1, 4, 4), 2, 0),
+            RuntimeError,
+            "stride must be greater than zero",
+        ),
+        (
+            lambda: A.conv1d(ones(1, 1, 3), ones(1, 1, 1), stride=[-1]),
+            RuntimeError,
+            "non-positive str",
+        ),
+        (
+            lambda: A.conv1d(ones(1, 1, 3), ones(2, 1, 1), groups=3),
+            RuntimeError,
+            "to be at least 3",
+        ),
+        (lambda: A.prelu(ones(2, 3), ones(2)), RuntimeError, "Mismatch of parameter numbers"),
+        (lambda: A.layer_norm(ones(2, 3), [2]), RuntimeError, r"Given normalized_shape=\[2\]"),
+        (lambda: A.multinomial(ones(2), 0), RuntimeError, "cannot sample n_sample <= 0"),
+        (lambda: A.gelu(ones(2), approximate="x"), RuntimeError, "argument must be either none or"),
+        (lambda: A.linalg_cross(ones(2), ones(2)), RuntimeError, "dimension -1 must have length 3"),
+        (lambda: A.cat([ones(2), ones(1, 2)]), RuntimeError, "must have same number of dimensions"),
+        (lambda: A.sort(ones(2, dtype=complex64)), RuntimeError, "does not support complex dtypes"),
     ],
 )
 def test_the_text_has_the_phrase(call, error, phrase):

@@ -243,7 +243,7 @@ def convolve(
     kind = input.dtype
     transposed = output_padding is not None
     if bias is not None and bias.dtype is not kind and not transposed:
-        raise refused(f"input ({kind}) and bias ({bias.dtype}) must have one dtype")
+        raise refused(f"Input type ({kind}) and bias type ({bias.dtype}) should be the same")
     ndim = input.ndim
     batched = ndim == dims + 2
     if not batched:
@@ -277,7 +277,7 @@ def convolve_same(
     """Padding that keeps the size; where it is odd, the input gets one more on the right."""
     kernel = weight.shape[2:]
     if any(s != 1 for s in stride):
-        raise refused(f"padding='same' needs a stride of 1, got {list(stride)}")
+        raise refused(f"padding='same' is not supported for strided convolutions: {list(stride)}")
     steps = list(dilation) * len(kernel) if len(dilation) == 1 else dilation
     total = [d * (k - 1) for d, k in zip(steps, kernel, strict=False)]
     if any(t % 2 for t in total):
@@ -309,7 +309,7 @@ def convolve_complex(
     """Three real convolutions: of the real parts, of the imaginary ones, and of the sums."""
     if input.dtype is not weight.dtype:
         raise refused(
-            f"input ({input.dtype}) and weight ({weight.dtype}) must have one dtype"
+            f"Input type ({input.dtype}) and weight type ({weight.dtype}) should be the same"
         )
 
     def real(x: Tensor, w: Tensor, b: Tensor | None) -> Tensor:

@@ -164,11 +164,18 @@ def soft_margin_loss_backward_out(
 def prelu(self: Tensor, weight: Tensor) -> Tensor:
     """x if x > 0 else weight * x, with one weight or one for each channel."""
     if weight.ndim > 1:
-        raise refused(f"expected weight to have at most one dimension, got {list(weight.shape)}")
+        raise refused(
+            f"Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}"
+        )
     if weight.numel() != 1:
+        if self.ndim == 0:
+            raise refused("Not allow zero-dim input tensor.")
         channels = self.shape[1] if self.ndim > 1 else 1
-        if self.ndim == 0 or channels != weight.numel():
-            raise refused(f"{weight.numel()} weights for self of shape {list(self.shape)}")
+        if channels != weight.numel():
+            raise refused(
+                "Mismatch of parameter numbers and input channel size. Found parameter numbers = "
+                f"{weight.numel()} and channel size = {channels}"
+            )
     if self.dtype is not weight.dtype:
         raise refused(f"expected one dtype, got {self.dtype} and {weight.dtype}")
     if self.ndim != weight.ndim:

@@ -19,8 +19,9 @@ def isclose(
     """Element by element: |self - other| <= atol + rtol * |other|, or equal."""
     if self.dtype != other.dtype:
         raise refused(f"expected one dtype, got {self.dtype} and {other.dtype}")
-    if rtol < 0 or atol < 0:
-        raise refused(f"rtol {rtol} and atol {atol} must not be negative")
+    for name, given in (("rtol", rtol), ("atol", atol)):
+        if given < 0:
+            raise refused(f"{name} must be greater than or equal to zero, but got {given}")
     close = _aten.eq.Tensor(self, other)
     whole = not (self.dtype.is_floating_point or self.dtype.is_complex)
     if equal_nan and not whole:

@@ -155,15 +155,15 @@ cdef object empty_permuted(IntArray size, IntArray physical_layout, int dtype, i
     cdef IntArray stride
     cdef int i
     if physical_layout.len != size.len:
-        raise refused(f"physical_layout {ints(physical_layout)} must name each "
-                      f"of the {size.len} dimensions")
+        raise refused("Number of dimensions in size does not match the length of the physical_layout, "
+                      f"{size.len} and {ints(physical_layout)}")
     for i in range(<int>size.len):
         d = physical_layout.data[i]
         if d < 0 or d >= size.len:
-            raise refused(f"dimension {d} in physical_layout is out of range, "
-                          f"expected 0 to {size.len - 1}")
+            raise refused(f"Dimension out of range (expected to be between 0 and {size.len - 1}, but got {d} at index {i} of "
+                          "physical_layout)")
         if (seen >> d) & 1:
-            raise refused(f"dimension {d} is given more than once")
+            raise refused(f"Duplicate dim not allowed, got {d} more than once")
         seen |= <unsigned long long>1 << d
     rules.numel(size.data, <int>size.len)
     for i in range(<int>size.len - 1, -1, -1):

@@ -44,7 +44,7 @@ def _number(value: Any) -> Any:
     if not isinstance(value, Tensor):
         return value
     if value.ndim:
-        raise refused(f"expected tensors without dimensions, got {list(value.shape)}")
+        raise refused(f"only supports 0-dimensional start and end tensors, got {list(value.shape)}")
     if not rules.is_eager(value):
         return 0j if value.dtype.is_complex else 0.0  # only the kind of number matters
     return value.item()
@@ -52,7 +52,7 @@ def _number(value: Any) -> Any:
 
 def _check_steps(steps: int) -> None:
     if steps < 0:
-        raise refused(f"expected steps of 0 or more, got {steps}")
+        raise refused(f"number of steps must be non-negative, got {steps}")
 
 
 def _kind(name: str, start: Any, end: Any, dtype: Any) -> Any:

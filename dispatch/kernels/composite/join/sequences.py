@@ -195,25 +195,30 @@ def unflatten_dense_tensors(flat: Tensor, tensors: Tensors) -> list[Tensor]:
 
 def _check_chunks(tensors: Tensors, dim: int, num_chunks: int) -> int:
     if not tensors:
-        raise refused("expected at least one tensor, got none")
+        raise refused("_chunk_cat expects a non-empty input tensor list")
     if num_chunks < 1:
-        raise refused(f"num_chunks must be above 0, got {num_chunks}")
+        raise refused(f"_chunk_cat expects positive num_chunks, got {num_chunks}")
     first = tensors[0]
     for t in tensors:
         if not t.numel():
-            raise refused("tensors must have elements")
+            raise refused("_chunk_cat expects non-empty tensor")
         if t.dtype is not first.dtype:
             raise refused(f"expected tensors of one dtype, got {first.dtype} and {t.dtype}")
     if any(t.ndim != first.ndim for t in tensors):
         if dim < 0:
-            raise refused(f"dim must not be negative where dimensions differ, got {dim}")
+            raise refused(
+                "_chunk_cat expects non-negative dim when input tensors have different ndims, "
+                f"got {dim}"
+            )
     else:
         dim = rules.wrap_dim(dim, first.ndim)
     for t in tensors:
         if dim >= t.ndim:
-            raise refused(f"dim {dim} is out of range for shape {list(t.shape)}")
+            raise refused(
+                f"_chunk_cat expects dim < ndim for all input tensors: {dim} for {list(t.shape)}"
+            )
         if list(t.shape[:dim]) != list(first.shape[:dim]):
-            raise refused(f"expected equal sizes before dimension {dim}")
+            raise refused("_chunk_cat expects same sizes of 0,...,dim-1 dimensions for all tensors")
     return dim
 
 

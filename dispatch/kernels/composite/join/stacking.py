@@ -91,7 +91,7 @@ atleast_3d_each = _each(atleast_3d)
 
 def _check_some(tensors: Tensors) -> None:
     if not tensors:
-        raise refused("expected at least one tensor, got none")
+        raise refused("expects a non-empty TensorList, got none")
 
 
 def _columns(self: Tensor) -> Tensor:

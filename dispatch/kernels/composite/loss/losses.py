@@ -207,8 +207,10 @@ def triplet_margin_loss(
     """What the distance to `negative` lacks to `margin` more than that to `positive`."""
     if not anchor.ndim == positive.ndim == negative.ndim:
         raise refused(
-            "expected anchor, positive and negative to have as many dimensions, got "
-            f"{anchor.ndim}, {positive.ndim} and {negative.ndim}"
+            "The anchor, positive, and negative tensors are expected to have the same number of "
+            "dimensions, but got: "
+            f"anchor {anchor.ndim}D, positive {positive.ndim}D, and "
+            f"negative {negative.ndim}D inputs"
         )
     near = _aten.pairwise_distance(anchor, positive, p, eps)
     far = _aten.pairwise_distance(anchor, negative, p, eps)

@@ -57,7 +57,9 @@ def _error(text: str) -> RuntimeError:
 
 def _check_dims(self: Tensor, least: int) -> None:
     if self.ndim < least:
-        raise _error(f"Input must be >= {least}-d, got {list(self.shape)}")
+        raise _error(
+            f"expected total dims >= {least} (Input must be >= {least}-d), got {list(self.shape)}"
+        )
 
 
 def _check_out(self: Tensor, out: Tensor) -> None:
@@ -71,7 +73,7 @@ def _check_out(self: Tensor, out: Tensor) -> None:
 
 def _check_diag(self: Tensor) -> None:
     if self.ndim not in (1, 2):
-        raise _error(f"expected 1 or 2 dimensions, got {list(self.shape)}")
+        raise _error(f"Supports 1D or 2D tensors. Got {self.ndim}D")
 
 
 def diag(self: Tensor, diagonal: int = 0) -> Tensor:
@@ -100,7 +102,7 @@ def diag_embed(self: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) ->
     n = self.ndim + 1
     first, second = rules.wrap_dim(dim1, n), rules.wrap_dim(dim2, n)
     if first == second:
-        raise _error(f"dim1 and dim2 must differ, got {dim1} and {dim2}")
+        raise _error(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
     if self.ndim == 0:
         raise refused("self has no dimensions", IndexError)
     size = self.shape[-1] + abs(offset)
@@ -146,11 +148,11 @@ def flipud(self: Tensor) -> Tensor:
 def rot90(self: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
     """Turned `k` times by a right angle in the plane of two dimensions."""
     if len(dims) != 2:
-        raise _error(f"expected two dims, got {list(dims)}")
+        raise _error(f"expected total rotation dims == 2, but got dims = {len(dims)}")
     _check_dims(self, 2)
     first, second = (rules.wrap_dim(dim, self.ndim) for dim in dims)
     if first == second:
-        raise _error(f"expected two different dims, got {list(dims)}")
+        raise _error(f"expected rotation dims to be different, but got {list(dims)}")
     turns = k % 4
     if turns == 1:
         return _aten.transpose_(_aten.flip(self, [dims[1]]), dims[0], dims[1])
@@ -361,7 +363,7 @@ def sum_to_size(self: Tensor, size: Sequence[int]) -> Tensor:
         s in (1, n) for s, n in zip(size, shape[lead:] if lead >= 0 else shape, strict=False)
     )
     if not fits:
-        raise _error(f"size {list(size)} does not expand to {shape}")
+        raise _error(f"size {list(size)} is not expandable to size {shape}")
     dims = list(range(lead))
     dims += [d + lead for d, s in enumerate(size) if s == 1 and shape[d + lead] != 1]
     result = _aten.sum.dim_IntList(self, dims, True) if dims else self

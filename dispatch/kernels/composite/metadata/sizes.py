@@ -102,5 +102,7 @@ def layout(a: Tensor) -> int:
 
 def _wrapped(dim: int, n: int) -> int:
     if not -n <= dim < n:
-        raise IndexError(f"Dimension out of range: expected {-n} to {n - 1}, got {dim}")
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})"
+        )
     return dim % n

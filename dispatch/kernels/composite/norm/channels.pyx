@@ -99,7 +99,7 @@ cdef object group_norm(Tensor input, int64_t num_groups, Tensor weight, Tensor b
     if num_groups <= 0:
         raise refused(f"expected num_groups to be greater than 0, got {num_groups}")
     if not expect_eq(mod(channels, num_groups), 0):
-        raise refused("expected the number of channels to be a multiple of num_groups, got input of shape "
+        raise refused("Expected number of channels in input to be divisible by num_groups, but got input of shape "
                       f"{sizes_of(input)} and num_groups {num_groups}")
     check_channels("weight", weight, channels)
     check_channels("bias", bias, channels)

@@ -39,14 +39,16 @@ _WIDE: dict[dtype, dtype] = {
 def _check(input: Tensor, normalized_shape: list[int], weight: Tensor | None) -> None:
     shape = list(normalized_shape)
     if not shape:
-        raise refused("expected normalized_shape to name at least one dimension, got []")
+        raise refused("Expected normalized_shape to be at least 1-dimensional, got []")
     if weight is not None and list(weight.shape) != shape:
         raise refused(
-            f"expected weight to have the normalized_shape {shape}, got {list(weight.shape)}"
+            "Expected weight to be of same shape as normalized_shape, but got weight of shape "
+            f"{list(weight.shape)} and normalized_shape = {shape}"
         )
     if input.ndim < len(shape) or list(input.shape)[input.ndim - len(shape) :] != shape:
         raise refused(
-            f"expected input to end with the normalized_shape {shape}, got {list(input.shape)}"
+            f"Given normalized_shape={shape}, expected input with shape [*, {str(shape)[1:]}, "
+            f"but got input of size{list(input.shape)}"
         )
 
 

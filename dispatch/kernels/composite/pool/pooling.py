@@ -46,13 +46,19 @@ _squeeze = ops.aten.squeeze.dim
 _unsqueeze = ops.aten.unsqueeze.default
 
 
+_NEGATIVE = "elements of output_size must be greater than or equal to 0 but received"
+
+
 def check_line(self: Tensor, **numbers: Ints) -> None:
     """One spatial dimension, batched or not, and one number for each argument."""
     if self.ndim not in (2, 3):
-        raise refused(f"self must have 2 or 3 dimensions, got {list(self.shape)}")
+        raise refused(
+            "Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but "
+            f"got:{list(self.shape)}"
+        )
     for name, values in numbers.items():
         if len(values) != 1:
-            raise refused(f"{name} must be one number, got {list(values)}")
+            raise refused(f"argument '{name}' should contain one int (got {len(values)})")
 
 
 def avg_pool1d(
@@ -82,10 +88,10 @@ def adaptive_avg_pool1d(self: Tensor, output_size: Ints) -> Tensor:
 
 
 def adaptive_avg_pool2d(self: Tensor, output_size: Ints) -> Tensor:
-    if len(output_size) != 2 or any(n < 0 for n in output_size):
-        raise RuntimeError(
-            f"adaptive_avg_pool2d: output_size must be 2 sizes, got {list(output_size)}"
-        )
+    if len(output_size) != 2:
+        raise RuntimeError(f"adaptive_avg_pool2d: output_size must be 2, got {list(output_size)}")
+    if any(n < 0 for n in output_size):
+        raise RuntimeError(f"adaptive_avg_pool2d: {_NEGATIVE} {list(output_size)}")
     if tuple(output_size) != (1, 1):
         return _adaptive_avg_pool2d(self, output_size)
     out = _mean(self, [-1, -2], True)
@@ -171,8 +177,10 @@ def adaptive_max_pool1d(self: Tensor, output_size: Ints) -> tuple[Tensor, Tensor
 
 
 def adaptive_avg_pool3d(self: Tensor, output_size: Ints) -> Tensor:
-    if len(output_size) != 3 or any(n < 0 for n in output_size):
-        raise refused(f"output_size must be 3 sizes, got {list(output_size)}")
+    if len(output_size) != 3:
+        raise refused(f"output_size must be 3, got {list(output_size)}")
+    if any(n < 0 for n in output_size):
+        raise refused(f"{_NEGATIVE} {list(output_size)}")
     if tuple(output_size) != (1, 1, 1):
         return _adaptive_avg_pool3d(self, output_size)
     out = _mean(self, [-1, -2, -3], True)

@@ -138,7 +138,9 @@ def feature_alpha_dropout_(self: Any, p: float, train: bool) -> Any:
 
 def _check_slopes(lower: Any, upper: Any) -> None:
     if lower > upper:
-        raise refused(f"expected lower to be at most upper, got {lower} and {upper}")
+        raise refused(
+            f"Lower bound should be less than or equal to the upper bound, got {lower} and {upper}"
+        )
 
 
 def rrelu(self: Any, lower: Any, upper: Any, training: bool, generator: Any) -> Any:

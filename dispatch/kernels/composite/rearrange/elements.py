@@ -26,7 +26,7 @@ def _check_diff(self: Tensor, n: int, prepend: Tensor | None, append: Tensor | N
     if self.ndim == 0:
         raise refused("expected self to have at least one dimension")
     if n < 0:
-        raise refused(f"expected n of 0 or more, got {n}")
+        raise refused(f"order must be non-negative but got {n}")
     for name, other in (("prepend", prepend), ("append", append)):
         if other is not None and other.ndim != self.ndim:
             raise refused(

@@ -30,14 +30,20 @@ def _check_weights(name: str, weights: Tensor, observations: int, integral: bool
     kind = weights.dtype
     fits = kind in INTEGRAL if integral else kind.is_floating_point
     if weights.ndim > 1:
-        raise refused(f"expected {name} to be a vector, got shape {list(weights.shape)}")
+        raise refused(
+            f"cov(): expected {name} to have one or fewer dimensions but got {name} with "
+            f"{weights.ndim} dimensions"
+        )
     if not fits:
         wanted = "integral" if integral else "floating point"
-        raise refused(f"expected {name} to be {wanted}, got {kind}")
+        raise refused(f"cov(): expected {name} to have {wanted} dtype but got {name} with {kind}")
     if weights.numel() != observations:
-        raise refused(f"expected {name} to have {observations} elements, got {weights.numel()}")
+        raise refused(
+            f"cov(): expected {name} to have the same numel as there are observations in the "
+            f"input but got {weights.numel()} != {observations}"
+        )
     if observations and not holds(_aten.ge.Scalar(_aten.min(weights), 0)):
-        raise refused(f"expected no negative {name}")
+        raise refused(f"cov(): {name} cannot be negative")
 
 
 def _weights(fweights: Tensor | None, aweights: Tensor | None, observations: int) -> Tensor | None:
@@ -59,7 +65,10 @@ def cov(
 ) -> Tensor:
     """The covariance matrix of the rows; a vector is one variable."""
     if self.ndim > 2:
-        raise refused(f"expected self to have at most 2 dimensions, got shape {list(self.shape)}")
+        raise refused(
+            "cov(): expected input to have two or fewer dimensions but got an input with "
+            f"{self.ndim} dimensions"
+        )
     if self.dtype is dtypes.bool:
         raise refused("self of dtype bool is not supported")
     data = _aten.view(self, [1, -1]) if self.ndim < 2 else self

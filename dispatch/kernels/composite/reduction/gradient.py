@@ -36,14 +36,19 @@ def _check(self: Tensor, spacings: int | None, dim: Sequence[int] | None, edge_o
         raise refused("self of dtype uint8 is not supported")
     wanted = self.ndim if dim is None else len(dim)
     if spacings is not None and spacings != wanted:
-        raise refused(f"expected spacing for {wanted} dimensions, got {spacings}")
+        raise refused(
+            "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim "
+            f"arguments to have the same length, got {spacings} and {wanted}"
+        )
     if edge_order not in (1, 2):
-        raise refused(f"expected edge_order to be 1 or 2, got {edge_order}")
+        raise refused(
+            f"torch.gradient only supports edge_order=1 and edge_order=2., got {edge_order}"
+        )
     for at in range(self.ndim) if dim is None else rules.wrap_dims(dim, self.ndim):
         if self.shape[at] < edge_order + 1:
             raise refused(
-                f"expected at least {edge_order + 1} elements along dimension {at}, got shape"
-                f" {list(self.shape)}"
+                "torch.gradient expected each dimension size to be at least edge_order+1, "
+                f"{edge_order + 1}, got shape {list(self.shape)}"
             )
 
 

@@ -101,7 +101,7 @@ cdef int moved_dims(int* found, IntArray dims, int ndim, str name) except -1:
         found[i] = wrap(dims.data[i], ndim, True)
         for k in range(i):
             if found[k] == found[i]:
-                raise refused(f"movedim: repeated dim in `{name}`: {ints(dims)}")
+                raise refused(f"movedim: repeated dim in `{name}` ({ints(dims)})")
     return 0
 
 
@@ -113,8 +113,8 @@ cdef object movedim(Tensor self, IntArray source, IntArray destination):
     cdef unsigned long long taken = 0
     cdef int n = self.c_ndim, i, rest = 0
     if source.len != destination.len:
-        raise refused("movedim: Invalid source or destination dims: expected as many of one as of the "
-                      f"other, got {ints(source)} and {ints(destination)}")
+        raise refused(f"movedim: Invalid source or destination dims: source ({ints(source)} dims) should contain the same number "
+                      f"of dims as destination ({ints(destination)} dims)")
     if source.len > max(n, 1):
         raise refused(f"movedim: {source.len} dims named, the tensor has {n}")
     moved_dims(sources, source, n, "source")
@@ -151,18 +151,19 @@ cdef object narrow(Tensor self, int64_t dim, int64_t start, int64_t length):
     cdef int64_t size
     cdef Tensor found
     if self.c_ndim == 0:
-        raise refused("the tensor has no dimensions")
+        raise refused("narrow() cannot be applied to a 0-dim tensor.")
     if not expect_ge(length, 0):
-        raise refused(f"length must not be negative, got {size_object(length)}")
+        raise refused(f"narrow(): length must be non-negative. Got {size_object(length)}")
     d = wrap(dim, self.c_ndim, True)
     size = self.c_sizes[d]
     if not expect_ge(start, neg(size)) or not expect_le(start, size):
-        raise refused(f"start {size_object(start)} is out of range for dimension {d} of size {size_object(size)}", IndexError)
+        raise refused("start out of range (expected to be in range of "
+                      f"[{-size_object(size)}, {size_object(size)}], but got {size_object(start)})", IndexError)
     if lt_or_false(start, 0):
         start = add(start, size)
     if not expect_le(start, sub(size, length)):
-        raise refused(f"start {size_object(start)} and length {size_object(length)} exceed dimension {d} of size "
-                      f"{size_object(size)}")
+        raise refused(f"start ({size_object(start)}) + length ({size_object(length)}) exceeds dimension size "
+                      f"({size_object(size)}).")
     found = SLICE.call((self, dim, size_object(start), size_object(add(start, length))))
     if is_symbolic(found.c_sizes[d]) and not expect_eq(found.c_sizes[d], length):      # where data decide the start
         raise refused(f"there are no {size_object(length)} elements from {size_object(start)} on")
@@ -171,7 +172,7 @@ cdef object narrow(Tensor self, int64_t dim, int64_t start, int64_t length):
 
 cdef object narrow_tensor(Tensor self, int64_t dim, Tensor start, int64_t length):
     if start.c_ndim or not is_integral_code(start.c_dtype, False):
-        raise refused(f"start must be an integer tensor without dimensions, got "
+        raise refused("start must be an 0-dim integral Tensor. Got "
                       f"{start.dtype} of sizes {sizes_of(start)}")
     return NARROW.call((self, dim, ITEM.call((start,)), size_object(length)))
 

@@ -64,8 +64,8 @@ cdef inline Tensor changed(Tensor self, Geometry* g):
 
 cdef int raise_dim(int64_t dim, int extent) except -1:
     if extent == 0:
-        raise refused(f"dim is {dim}, but the tensor has no dimensions", IndexError)
-    raise refused(f"Dimension out of range: expected {-extent} to {extent - 1}, got {dim}", IndexError)
+        raise refused(f"Dimension specified as {dim} but tensor has no dimensions", IndexError)
+    raise refused(f"Dimension out of range (expected to be in range of [{-extent}, {extent - 1}], but got {dim})", IndexError)
 
 
 cdef bint exactly_contiguous(Tensor self) noexcept:
@@ -495,7 +495,7 @@ cdef object diagonal(Tensor self, int64_t offset, int64_t dim1, int64_t dim2):
     cdef int i
     cdef int64_t length
     if a == b:
-        raise refused(f"diagonal dimensions cannot be identical, got {dim1} and {dim2}")
+        raise refused(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
     if offset >= 0:
         length = larger(smaller(self.c_sizes[a], sub(self.c_sizes[b], offset)), 0)
     else:

@@ -205,7 +205,7 @@ cdef int clone(Tensor out, Tensor self, int memory_format) except -1:
 # ---- fill --------------------------------------------------------------------------------------
 
 cdef int raise_overflow(int code, object value) except -1:
-    raise RuntimeError(f"the value {value!r} cannot be converted to {dtypes.get_dtype(code)} "
+    raise RuntimeError(f"value cannot be converted to type {dtypes.get_dtype(code)} "
                        "without overflow")
 
 

@@ -96,7 +96,7 @@ cdef int masked_scatter(Tensor out, Tensor self, Tensor mask, Tensor source) exc
     check_supported(self, DTYPES_RARE, True)
     places = places_under(out, spread_over(mask, out.c_ndim, out.c_sizes))
     if source.c_numel < places.n:
-        raise refused(f"the mask has {places.n} true elements, but source only {source.c_numel}")
+        raise refused(f"Number of elements of source < number of ones in mask: {source.c_numel} < {places.n}")
     source = source.clone() if memory_meets(source, out) else source.contiguous()
     copy_unless_same(out, self)
     set_row(&s, out, False)

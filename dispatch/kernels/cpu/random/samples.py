@@ -137,16 +137,19 @@ _CATEGORIES = 1 << 24
 
 def _check_multinomial(self: Tensor, num_samples: int, replacement: bool, out: Tensor) -> None:
     if not 1 <= self.ndim <= 2:
-        raise refused(f"expected self to have 1 or 2 dimensions, got {self.ndim}")
+        raise refused(f"prob_dist must be 1 or 2 dim, got {self.ndim}")
     if not self.dtype.is_floating_point:
-        raise refused(f"expected floating-point self, got {self.dtype}")
+        raise refused(
+            f"multinomial only supports floating-point dtypes for input, got: {self.dtype}"
+        )
     if out.dtype is not dtypes.int64:
-        raise refused(f"expected out to be int64, got {out.dtype}")
+        raise refused(f"multinomial expects Long tensor out, got: {out.dtype}")
     if num_samples <= 0:
-        raise refused(f"expected num_samples to be positive, got {num_samples}")
+        raise refused(f"cannot sample n_sample <= 0 samples, got {num_samples}")
     if not replacement and num_samples > self.shape[-1]:
         raise refused(
-            f"expected num_samples to be at most {self.shape[-1]} without replacement, "
+            "cannot sample n_sample > prob_dist.size(-1) samples without replacement, of "
+            f"{self.shape[-1]} "
             f"got {num_samples}"
         )
     if self.shape[-1] > _CATEGORIES:
@@ -157,7 +160,10 @@ def _check_probabilities(self: Tensor) -> None:
     if not self.numel():
         raise refused(f"expected some categories, got shape {list(self.shape)}")
     if not sampled.has_weights(self):
-        raise refused("expected finite probabilities of 0 or more, and a positive sum of each row")
+        raise refused(
+            "probability tensor contains either `inf`, `nan` or element < 0, or it is an invalid "
+            "multinomial distribution (sum of probabilities <= 0)"
+        )
 
 
 def multinomial_out(

@@ -61,7 +61,8 @@ cdef int check_weight(Tensor self, Tensor weight, bint flat) except -1:
 cdef int check_edges(Tensor self, int64_t count, list edges) except -1:
     cdef Tensor t
     if len(edges) != count:
-        raise refused(f"expected bins for {count} coordinates, got {len(edges)}")
+        raise refused("The size of bins must be equal to the innermost dimension of the input, "
+                      f"expected {count}, got {len(edges)}")
     for t in edges:
         if t.c_dtype != self.c_dtype:
             raise refused(f"input tensor and bins tensors should have the same dtype, got {self.dtype} and {t.dtype}")
@@ -128,7 +129,8 @@ cdef Tensor equal_parts(Tensor points, int64_t first, int64_t columns, int64_t b
 cdef list equal_edges(Tensor points, int64_t columns, object bins, object range_, int code):
     cdef int64_t i
     if len(bins) != columns:
-        raise refused(f"expected bins for {columns} coordinates, got {len(bins)}")
+        raise refused("The size of bins must be equal to the innermost dimension of the input, "
+                      f"expected {columns}, got {len(bins)}")
     for n in bins:
         if n <= 0:
             raise refused(f"bins must be > 0, got {n}")

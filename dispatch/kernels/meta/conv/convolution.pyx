@@ -61,7 +61,7 @@ cdef int read_parameters(Parameters* p, Tensor weight, IntArray stride, IntArray
                          bint transposed, IntArray output_padding, int64_t groups) except -1:
     p.dims, p.transposed, p.groups = weight.c_ndim - 2, transposed, groups
     if p.dims <= 0:
-        raise refused(f"weight must have at least 3 dimensions, got {sizes_of(weight)}")
+        raise refused(f"weight should have at least three dimensions, got {sizes_of(weight)}")
     expand(p.stride, stride, "stride", p.dims)
     expand(p.padding, padding, "padding", p.dims)
     expand(p.dilation, dilation, "dilation", p.dims)
@@ -78,15 +78,15 @@ cdef inline bint all_reach(const int64_t* values, int n, int64_t least) except -
 
 cdef int check_numbers(const Parameters* p) except -1:
     if not all_reach(p.padding, p.dims, 0):
-        raise refused(f"negative padding {as_list(p.dims, p.padding)}")
+        raise refused(f"negative padding is not supported, got {as_list(p.dims, p.padding)}")
     if not all_reach(p.output_padding, p.dims, 0):
         raise refused(f"negative output_padding {as_list(p.dims, p.output_padding)}")
     if not all_reach(p.stride, p.dims, 1):
-        raise refused(f"stride must be positive, got {as_list(p.dims, p.stride)}")
+        raise refused(f"non-positive stride is not supported, got {as_list(p.dims, p.stride)}")
     if not all_reach(p.dilation, p.dims, 0):
-        raise refused(f"negative dilation {as_list(p.dims, p.dilation)}")
+        raise refused(f"dilation should be greater than zero, got {as_list(p.dims, p.dilation)}")
     if le(p.groups, 0):
-        raise refused(f"groups must be positive, got {size_object(p.groups)}")
+        raise refused(f"non-positive groups is not supported, got {size_object(p.groups)}")
     return 0
 
 
@@ -96,7 +96,9 @@ cdef int check_channels(Tensor input, Tensor weight, Tensor bias, const Paramete
     if input.c_ndim != weight.c_ndim:
         raise refused(f"weight {sizes_of(weight)} needs an input of {weight.c_ndim} dimensions, got {sizes_of(input)}")
     if lt(weight.c_sizes[0], p.groups) or not expect_eq(mod(weight.c_sizes[0], p.groups), 0):
-        raise refused(f"the first size of weight {sizes_of(weight)} must be a multiple of groups={size_object(p.groups)}")
+        groups = size_object(p.groups)
+        raise refused(f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, "
+                      f"and divisible by it, but got weight of size {sizes_of(weight)} instead")
     expected = weight.c_sizes[0] if p.transposed else mul(weight.c_sizes[1], p.groups)
     if not expect_eq(input.c_sizes[1], expected):
         raise refused(f"weight {sizes_of(weight)} with groups={size_object(p.groups)} needs an input of "

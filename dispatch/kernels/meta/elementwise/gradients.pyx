@@ -52,7 +52,7 @@ cdef int elu_backward(Spec* s, Tensor grad, object alpha, object scale, object i
 
 cdef int gelu_backward(Spec* s, Tensor grad, Tensor self, object approximate) except -1:
     if approximate != "none" and approximate != "tanh":
-        raise refused(f"approximate must be 'none' or 'tanh', got {approximate!r}")
+        raise refused(f"approximate argument must be either none or tanh, got {approximate}")
     return backward(s, grad, self)
 
 

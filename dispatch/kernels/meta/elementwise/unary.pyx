@@ -91,7 +91,8 @@ cdef int bitwise_not(Spec* s, Tensor self) except -1:
 
 cdef int neg(Spec* s, Tensor self) except -1:
     if self.c_dtype == ST_bool:
-        raise refused("Negation, the `-` operator, on a bool tensor is not supported; logical_not or ~ inverts one")
+        raise refused("Negation, the `-` operator, on a bool tensor is not supported. "
+                      "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead.")
     return fill_same(s, self)
 
 
@@ -127,7 +128,7 @@ cdef int silu(Spec* s, Tensor self) except -1:
 
 cdef int gelu(Spec* s, Tensor self, object approximate) except -1:
     if approximate != "none" and approximate != "tanh":
-        raise refused(f"approximate must be 'none' or 'tanh', got {approximate!r}")
+        raise refused(f"approximate argument must be either none or tanh, got {approximate}")
     return fill_same(s, self)
 
 
@@ -246,7 +247,7 @@ cdef int softshrink(Spec* s, Tensor self, object lambd) except -1:
     if category_of_code(self.c_dtype) < 2 and is_meta(self):
         raise refused(f"expected a floating tensor, got {self.dtype!r}", TypeError)
     if isinstance(lambd, complex) or not lambd >= 0:
-        raise refused(f"lambd must be 0 or more, got {lambd}")
+        raise refused(f"lambda must be in range [0, inf) for input dtype {self.dtype!r}, but found {lambd}")
     if lambd > LARGEST_HALF and is_floating_code(self.c_dtype) and lambd > finfo(self.dtype).max:
         raise refused(f"lambd {lambd} does not fit in {self.dtype!r}")
     return fill_same(s, self)

@@ -22,7 +22,7 @@ cdef int check_index_dtype(str name, Tensor t) except -1:
 cdef int embedding(Spec* s, Tensor weight, Tensor indices, int64_t padding_idx,
                    bint scale_grad_by_freq, bint sparse) except -1:
     if weight.c_ndim != 2:
-        raise refused(f"expected weight to have 2 dimensions, got {sizes_of(weight)}",
+        raise refused(f"'weight' must be 2-D, got {sizes_of(weight)}",
                       RuntimeError if is_eager(weight) else AssertionError)
     check_index_dtype("indices", indices)
     if indices.c_ndim >= MAX_DIMS:

@@ -127,11 +127,11 @@ cdef int check_range(object start, object end, object step) except -1:
             raise refused(f"{name} must be real, got {value}")
     first, last, by = start, end, step
     if not (by > 0 or by < 0):
-        raise refused(f"step must be a number other than 0, got {step}")
+        raise refused(f"step must be nonzero, got {step}")
     if not (isfinite(first) and isfinite(last)):
-        raise refused(f"start and end must be finite, got {start} and {end}")
+        raise refused(f"unsupported range: {start} -> {end}")
     if not ((step > 0 and end >= start) or (step < 0 and end <= start)):
-        raise refused(f"from {start} to {end} there is no range of step {step}")
+        raise refused(f"upper bound and lower bound inconsistent with step sign: {start} to {end} by {step}")
     return 0
 
 
@@ -143,9 +143,9 @@ cdef bint is_expression(object value) noexcept:
 cdef int64_t symbolic_arange_size(object start, object end, object step, int code) except? SIZE_ERROR:
     """Of expressions: the direction is the step's, which is asked for; what lies within it, rounded up."""
     if step == 0:
-        raise refused(f"step must be a number other than 0, got {step}")
+        raise refused(f"step must be nonzero, got {step}")
     if not holds(end >= start if step > 0 else end <= start):
-        raise refused(f"from {start} to {end} there is no range of step {step}")
+        raise refused(f"upper bound and lower bound inconsistent with step sign: {start} to {end} by {step}")
     if code != ST_int64 and not all([is_whole(value) for value in (start, end, step)]):
         return size_from(math.ceil((end - start) / step))
     if not is_whole(start):
@@ -170,7 +170,7 @@ cdef int64_t arange_size(object start, object end, object step, int code) except
     if code == ST_int64:
         first, last, by = int(start), int(end), int(step)
         if by == 0:
-            raise refused(f"step {step} is 0 as int64", ValueError)
+            raise refused(f"step must be nonzero, {step} is 0 as int64", ValueError)
         found = -((first - last) // by)
         if found < 0 or found > INT64_MAX:
             raise refused(f"from {start} to {end} by {step} there are too many values")

@@ -62,14 +62,14 @@ def eye_m_out(n: int, m: int, *, out: Tensor) -> Tensor:
 def linspace_out(start: Any, end: Any, steps: int, *, out: Tensor) -> Tensor:
     """`steps` numbers."""
     if steps < 0:
-        raise refused(f"expected steps of 0 or more, got {steps}")
+        raise refused(f"number of steps must be non-negative, got {steps}")
     return out if out.numel() == steps else resized(out, [steps])
 
 
 def logspace_out(start: Any, end: Any, steps: int, base: float = 10.0, *, out: Tensor) -> Tensor:
     """`steps` numbers."""
     if steps < 0:
-        raise refused(f"expected steps of 0 or more, got {steps}")
+        raise refused(f"number of steps must be non-negative, got {steps}")
     return out if out.numel() == steps else resized(out, [steps])
 
 

@@ -48,18 +48,19 @@ cdef inline void set_sizes(Spec* s, Tensor like) noexcept:
 
 
 cdef int raise_dtype(str name, Tensor t, str expected) except -1:
-    raise refused(f"expected {name} to have dtype {expected}, "
+    raise refused(f"Expected dtype {expected} for {name}, "
                   f"got {dtypes.get_dtype(t.c_dtype)!r}")
 
 
 cdef inline int check_index_dtype(str name, Tensor t) except -1:
-    return 0 if is_index(t) else raise_dtype(name, t, "int32 or int64")
+    return 0 if is_index(t) else raise_dtype(name, t, "int32/int64")
 
 
 cdef int raise_same_dtype(Tensor self, str name, Tensor other) except -1:
     a, b = dtypes.get_dtype(self.c_dtype), dtypes.get_dtype(other.c_dtype)
-    raise refused(f"expected self and {name} to have the same dtype, "
-                  f"got {a!r} and {b!r}")
+    same = "Expected self.dtype to be equal to src.dtype" if name == "src" else \
+        f"expected self and {name} to have the same dtype"
+    raise refused(f"{same}, got {a!r} and {b!r}")
 
 
 # ---- index and index_put -----------------------------------------------------------------------
@@ -357,12 +358,12 @@ cdef int check_smaller(Tensor index, str name, Tensor other, int64_t but) except
     """RuntimeError unless index is no larger than `other`, in all dimensions or all but one."""
     cdef int d
     if max(index.c_ndim, 1) != max(other.c_ndim, 1):
-        raise refused(f"expected index to have as many dimensions as {name}, "
+        raise refused(f"Index tensor must have the same number of dimensions as {name} tensor, "
                       f"got shapes {sizes_of(index)} and {sizes_of(other)}")
     for d in range(max(index.c_ndim, 1)):
         if d != but and not expect_le(size_at(index, d), size_at(other, d)):
-            raise refused(f"expected index of shape {sizes_of(index)} to be no larger "
-                          f"than {name} of shape {sizes_of(other)} at dimension {d}")
+            raise refused(f"Size does not match at dimension {d} expected index {sizes_of(index)} to be no larger than "
+                          f"{name} {sizes_of(other)}" + (f" apart from dimension {but}" if but >= 0 else ""))
     return 0
 
 
@@ -370,7 +371,7 @@ cdef int gather(Spec* s, Tensor self, int64_t dim, Tensor index, bint sparse_gra
     dim = s.handed[0] = rules.wrap_dim(dim, self.c_ndim, True)
     if ne_or_true(index.c_numel, 0):
         check_index_dtype("index", index)
-        check_smaller(index, "self", self, dim)
+        check_smaller(index, "input", self, dim)
     set_sizes(s, index)
     s.dtype = self.c_dtype
     s.cast = OVERLAP_NONE
@@ -412,8 +413,7 @@ cdef int scatter_reduce(Spec* s, Tensor self, int64_t dim, Tensor index, Tensor 
                         bint include_self) except -1:
     fill_scatter(s, self, dim, index, src)
     if reduce not in REDUCTIONS:
-        raise refused("expected reduce to be one of "
-                      f"{', '.join(REDUCTIONS)}, got {reduce!r}")
+        raise refused(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     if not is_eager(self):
         s.cast = CAST_SAFE | OVERLAP_ANY
     return 0
@@ -421,7 +421,7 @@ cdef int scatter_reduce(Spec* s, Tensor self, int64_t dim, Tensor index, Tensor 
 
 cdef int check_combined(object reduce) except -1:
     if reduce != "add" and reduce != "multiply":
-        raise refused(f"expected reduce to be 'add' or 'multiply', got {reduce!r}")
+        raise refused(f"reduce argument must be either add or multiply, got {reduce}")
     return 0
 
 
@@ -464,7 +464,7 @@ cdef int index_add(Spec* s, Tensor self, int64_t dim, Tensor index, Tensor sourc
     if eager and source.c_dtype != self.c_dtype:
         raise_same_dtype(self, "source", source)
     if index.c_ndim > 1:
-        raise refused(f"expected an index of at most one dimension, got {sizes_of(index)}", IndexError)
+        raise refused(f"Index is supposed to be a vector, but got {sizes_of(index)}", IndexError)
     if not eager and isinstance(alpha, float) and not is_floating_code(self.c_dtype) and not is_complex_code(self.c_dtype):
         raise refused(f"expected an integer alpha for {dtypes.get_dtype(self.c_dtype)!r}, got {alpha}")
     if d < max(source.c_ndim, 1):
@@ -472,7 +472,8 @@ cdef int index_add(Spec* s, Tensor self, int64_t dim, Tensor index, Tensor sourc
     if d >= max(source.c_ndim, 1) or surely_differ(index.c_numel, count):
         raise refused(f"{size_object(index.c_numel)} indices for source of shape {sizes_of(source)}")
     if eager and not fits_beside(self, source, d):
-        raise refused(f"source of shape {sizes_of(source)} does not fit self of shape {sizes_of(self)} beside dimension {d}")
+        raise refused("source tensor shape must match self tensor shape, excluding the specified dimension. "
+                      f"Got self.shape = {sizes_of(self)} source.shape = {sizes_of(source)}")
     set_sizes(s, self)
     s.dtype = self.c_dtype
     s.cast = CAST_EXACT | OVERLAP_SELF | COPIED
@@ -482,8 +483,8 @@ cdef int index_add(Spec* s, Tensor self, int64_t dim, Tensor index, Tensor sourc
 # ---- masks -------------------------------------------------------------------------------------
 
 cdef int raise_number(Tensor self, object value) except -1:
-    raise refused(f"value {value} cannot be converted to "
-                  f"{dtypes.get_dtype(self.c_dtype)!r} without overflow")
+    raise refused("value cannot be converted to type "
+                  f"{dtypes.get_dtype(self.c_dtype)!r} without overflow: {value}")
 
 
 cdef int check_number(Tensor self, object value) except -1:
@@ -511,8 +512,8 @@ cdef int check_mask(Tensor mask) except -1:
 
 cdef int masked_fill(Spec* s, Tensor self, Tensor mask, Tensor value) except -1:
     if value.c_ndim:
-        raise refused("expected value to have 0 dimensions, "
-                      f"got {sizes_of(value)}")
+        raise refused("masked_fill_ only supports a 0-dimensional value tensor, "
+                      f"but got tensor with {value.c_ndim} dimension(s)")
     check_mask(mask)
     if is_complex_code(value.c_dtype) and not is_complex_code(self.c_dtype) and not is_eager(self):
         raise_number(self, "of a complex tensor")
@@ -530,7 +531,7 @@ cdef int masked_scatter(Spec* s, Tensor self, Tensor mask, Tensor source) except
     if mask.c_dtype == ST_uint8 and is_eager(self):
         advise("masked_scatter: a mask of uint8 is deprecated, make it bool")
     if mask.c_dtype != ST_bool and (mask.c_dtype != ST_uint8 or is_eager(self)):
-        raise_dtype("mask", mask, "bool")
+        raise refused(f"masked_scatter_ only supports boolean masks, but got mask with dtype {dtypes.get_dtype(mask.c_dtype)!r}")
     if self.c_dtype != source.c_dtype:
         raise_same_dtype(self, "source", source)
     fill_masked(s, self, mask)

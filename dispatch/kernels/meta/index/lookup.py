@@ -42,7 +42,9 @@ def check_put(self: Tensor, index: Tensor, source: Tensor) -> None:
     if index.dtype is not dtypes.int64:
         raise refused(f"expected an int64 index, got {index.dtype}")
     if source.dtype is not self.dtype:
-        raise refused(f"expected source of {self.dtype}, got {source.dtype}")
+        raise refused(
+            f"self and source expected to have the same dtype, got {self.dtype} and {source.dtype}"
+        )
     if rules.is_eager(self) and index.numel() != source.numel():
         raise refused(
             f"{index.numel()} indices for {source.numel()} elements of source", IndexError
@@ -87,7 +89,9 @@ def index_copy(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Shaped:
     if index.dtype is not dtypes.int64:
         raise refused(f"expected an int64 index, got {index.dtype}")
     if source.dtype is not self.dtype:
-        raise refused(f"expected source of {self.dtype}, got {source.dtype}")
+        raise refused(
+            f"self and source expected to have the same dtype, got {self.dtype} and {source.dtype}"
+        )
     mine, theirs = list(self.shape), list(source.shape)
     if mine:
         del mine[dim]
@@ -111,7 +115,7 @@ def check_fill(self: Tensor, dim: int, index: Tensor, value: Any) -> int:
     if index.dtype is not dtypes.int64 and rules.is_eager(self):
         raise refused(f"expected an int64 index, got {index.dtype}", IndexError)
     if isinstance(value, Tensor) and value.ndim:
-        raise refused(f"expected value without dimensions, got {list(value.shape)}")
+        raise refused(f"only supports a 0-dimensional value tensor, got {list(value.shape)}")
     if isinstance(value, complex) and not self.dtype.is_complex:
         raise refused("a complex value needs a complex tensor")
     dim = rules.wrap_dim(dim, self.ndim)
@@ -146,7 +150,9 @@ def index_reduce(
     if index.ndim > 1:
         raise refused(f"expected a vector index, got {list(index.shape)}", IndexError)
     if source.dtype is not self.dtype:
-        raise refused(f"expected source of {self.dtype}, got {source.dtype}")
+        raise refused(
+            f"self and source expected to have the same dtype, got {self.dtype} and {source.dtype}"
+        )
     mine, theirs = list(self.shape), list(source.shape)
     wanted = [*mine[:dim], index.numel(), *mine[dim + 1 :]] if mine else []
     if len(mine) != len(theirs) or _surely_differ(wanted, theirs, but=dim):

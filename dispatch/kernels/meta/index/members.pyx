@@ -10,7 +10,7 @@ from dispatch._C.tensor cimport Tensor
 
 cdef int check_ordered(Tensor t) except -1:
     if t.c_dtype == ST_bool or is_complex_code(t.c_dtype):
-        raise refused(f"not defined for {get_dtype(t.c_dtype)!r}")
+        raise refused(f"Unsupported input type encountered for isin(): {get_dtype(t.c_dtype)!r}")
     return 0
 
 

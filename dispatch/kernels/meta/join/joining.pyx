@@ -25,7 +25,7 @@ cdef inline bint counts_for_nothing(Tensor t) except -1:
 # ---- cat ---------------------------------------------------------------------------------------
 
 cdef int raise_ndim(list tensors, int i, Tensor like) except -1:
-    raise refused(f"expected tensors of {like.c_ndim} dimensions, got "
+    raise refused(f"Tensors must have same number of dimensions: got {like.c_ndim} and {(<Tensor>tensors[i]).c_ndim}, "
                   f"{sizes_of(tensors[i])} at position {i}")
 
 

@@ -154,7 +154,8 @@ cdef int ormqr(Spec* s, Tensor self, Tensor input2, Tensor input3, bint left, bi
     check_vector(input2)
     side, count = size_of(input3, 2 if left else 1), size_of(input2, 1)
     if lt(side, count) or ne(side, size_of(self, 2)) or gt(count, size_of(self, 1)):
-        raise refused(f"{size_object(count)} reflectors of {shape_of(self)} do not fit input3 of {shape_of(input3)}")
+        raise refused(f"tau.shape[-1] must be equal to min(other.shape[-2], input.shape[-1]): {size_object(count)} reflectors of "
+                      f"{shape_of(self)} for {shape_of(input3)}")
     if self.c_ndim != input3.c_ndim or not same_sizes(self.c_sizes, input3.c_sizes, self.c_ndim - 2):
         raise refused(f"expected self and input3 of one batch, got {shape_of(self)} and {shape_of(input3)}")
     check_reflectors(self, input2)

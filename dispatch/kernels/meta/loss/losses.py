@@ -50,7 +50,7 @@ def smooth_l1_loss(self: Tensor, target: Tensor, reduction: int, beta: float) ->
 def huber_loss(self: Tensor, target: Tensor, reduction: int, delta: float) -> TensorSpec:
     """Broadcast, or one number."""
     if delta <= 0:
-        raise refused(f"delta must be above 0, got {delta}")
+        raise refused(f"huber_loss does not support non-positive values for delta, got {delta}")
     _refuse_on_meta(self, dtypes.bool)
     spec = _elementwise(self, target, reduction)
     if not rules.is_eager(self) or spec.dtype is self.dtype:

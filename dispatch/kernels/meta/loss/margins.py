@@ -26,7 +26,10 @@ def _rows(self: Tensor) -> tuple[int, int]:
     """Rows and classes; a batch may be empty, a row may not."""
     sizes = self.shape
     if len(sizes) > 2 or (len(sizes) > 0 and sizes[-1] == 0):
-        raise refused(f"expected self to be a row or rows of classes, got shape {list(sizes)}")
+        raise refused(
+            "Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
+            f"{list(sizes)}"
+        )
     if len(sizes) == 2:
         return sizes[0], sizes[1]
     return 1, sizes[0] if sizes else 1
@@ -43,9 +46,12 @@ def _check_one(self: Tensor, target: Tensor, p: float, weight: Tensor | None) ->
         raise refused(f"expected p to be 1 or 2, got {p}")
     rows, classes = _rows(self)
     if target.ndim > 1 or target.numel() != rows:
-        raise refused(f"expected a target for each of {rows} rows, got {list(target.shape)}")
+        raise refused(
+            "target tensor should be 1-D with size equal to the number of input samples. "
+            f"Expected target size [{rows}], but got {list(target.shape)}."
+        )
     if weight is not None and (weight.ndim > 1 or weight.numel() != classes):
-        raise refused(f"expected {classes} weights, got {list(weight.shape)}")
+        raise refused(f"inconsistent weight size, expected {classes} but got {list(weight.shape)}")
     _check_meta_target(target)
     return rows
 
@@ -94,7 +100,7 @@ def _check_many(self: Tensor, target: Tensor) -> int:
         fits = tuple(target.shape) == (rows, classes)
     if not fits:
         raise refused(
-            f"target of shape {list(target.shape)} does not fit self of shape {list(self.shape)}"
+            f"inconsistent target size: {list(target.shape)} for input of size: {list(self.shape)}"
         )
     _check_meta_target(target)
     return rows

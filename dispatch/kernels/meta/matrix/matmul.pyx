@@ -128,11 +128,14 @@ cdef int mv(Spec* s, Tensor self, Tensor vec) except -1:
 
 
 cdef int dot(Spec* s, Tensor self, Tensor tensor) except -1:
-    check_ndim("self", self, 1)
-    check_ndim("tensor", tensor, 1)
-    check_dtypes("self", self, "tensor", tensor)
+    if self.c_ndim != 1 or tensor.c_ndim != 1:
+        raise refused(f"1D tensors expected, but got {self.c_ndim}D and {tensor.c_ndim}D tensors")
+    if self.c_dtype != tensor.c_dtype:
+        raise refused("dot : expected both vectors to have same dtype, but found "
+                      f"{dtypes.get_dtype(self.c_dtype)!r} and {dtypes.get_dtype(tensor.c_dtype)!r}")
     if not expect_eq(self.c_sizes[0], tensor.c_sizes[0]):
-        raise_shapes(self, tensor)
+        raise refused(f"inconsistent tensor size, expected tensor {list(new_size(1, self.c_sizes))} and src "
+                      f"{list(new_size(1, tensor.c_sizes))} to have the same number of elements")
     s.ndim = 0
     s.dtype = self.c_dtype
     return 0

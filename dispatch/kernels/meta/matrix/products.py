@@ -59,11 +59,16 @@ def trace(self: Tensor) -> Tensor:
 def check_vdot(self: Tensor, other: Tensor) -> None:
     """Vectors of one size and dtype."""
     if self.ndim != 1 or other.ndim != 1:
-        raise refused(f"expected vectors, got {list(self.shape)} and {list(other.shape)}")
-    if self.dtype is not other.dtype or self.shape[0] != other.shape[0]:
+        raise refused(f"1D tensors expected, but got {self.ndim}D and {other.ndim}D tensors")
+    if self.dtype is not other.dtype:
         raise refused(
-            f"expected one dtype and size, got {self.dtype} {list(self.shape)} and "
-            f"{other.dtype} {list(other.shape)}"
+            f"dot : expected both vectors to have same dtype, but found {self.dtype} and "
+            f"{other.dtype}"
+        )
+    if self.shape[0] != other.shape[0]:
+        raise refused(
+            f"inconsistent tensor size, expected tensor {list(self.shape)} and src "
+            f"{list(other.shape)} to have the same number of elements"
         )
 
 

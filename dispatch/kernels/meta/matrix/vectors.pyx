@@ -13,10 +13,11 @@ cdef int cross(Spec* s, Tensor self, Tensor other, int64_t dim) except -1:
     """Size 3 along `dim`."""
     cdef PyObject* items[2]
     if self.c_ndim != other.c_ndim:
-        raise refused(f"expected as many dimensions, got {list(self.shape)} and {list(other.shape)}")
+        raise refused(f"inputs must have the same number of dimensions, got {list(self.shape)} and {list(other.shape)}")
+    given = dim
     dim = s.handed[0] = rules.wrap_dim(dim, self.c_ndim, False)
     if ne(self.c_sizes[dim], 3) or ne(other.c_sizes[dim], 3):
-        raise refused(f"expected size 3 in dimension {dim}, got {list(self.shape)} and {list(other.shape)}")
+        raise refused(f"inputs dimension {given} must have length 3, got {list(self.shape)} and {list(other.shape)}")
     items[0], items[1] = <PyObject*>self, <PyObject*>other
     s.dtype = self.c_dtype if rules.is_eager(self) else rules.result_type(items, 2)
     s.ndim = rules.broadcast(s.sizes, items, 2)

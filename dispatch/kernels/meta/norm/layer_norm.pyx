@@ -19,10 +19,12 @@ from dispatch.kernels.meta cimport rules
 
 
 cdef int raise_shape(str name, Tensor t, IntArray shape) except -1:
-    raise refused(f"expected {name} to "
-                  f"{'end with' if name == 'input' else 'have'} the normalized_shape "
-                  f"{list(new_size(<int>shape.len, shape.data))}, got shape "
-                  f"{list(new_size(t.c_ndim, t.c_sizes))}")
+    wanted, got = list(new_size(<int>shape.len, shape.data)), list(new_size(t.c_ndim, t.c_sizes))
+    if name == "input":
+        raise refused(f"Given normalized_shape={wanted}, expected input with shape [*, {str(wanted)[1:]}, "
+                      f"but got input of size{got}")
+    raise refused(f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape {got} and "
+                  f"normalized_shape = {wanted}")
 
 
 cdef bint ends_with(Tensor t, IntArray shape) except -1:
@@ -37,8 +39,7 @@ cdef bint ends_with(Tensor t, IntArray shape) except -1:
 
 cdef int check_arguments(Tensor input, IntArray shape, Tensor weight, Tensor bias) except -1:
     if shape.len == 0:
-        raise refused("expected normalized_shape to name at least "
-                      "one dimension, got []")
+        raise refused("Expected normalized_shape to be at least 1-dimensional, got []")
     if weight is not None and not (weight.c_ndim == shape.len and ends_with(weight, shape)):
         raise_shape("weight", weight, shape)
     if bias is not None and not (bias.c_ndim == shape.len and ends_with(bias, shape)):

@@ -17,7 +17,7 @@ from dispatch.kernels.meta cimport rules
 cdef int check_ordered(Tensor self) except -1:
     """Complex numbers have no order; PyTorch looks when there are some."""
     if is_complex_code(self.c_dtype) and rules.is_eager(self):
-        raise refused(f"self of dtype {dtypes.get_dtype(self.c_dtype)!r} is not supported")
+        raise refused(f"Sort does not support complex dtypes on CPU, got {dtypes.get_dtype(self.c_dtype)!r}")
     return 0
 
 

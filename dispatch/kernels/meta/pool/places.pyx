@@ -214,7 +214,8 @@ cdef int unpooled(Spec* s, Tensor self, Tensor indices, IntArray output_size, in
     for i in range(self.c_ndim):
         fits = fits and expect_eq(self.c_sizes[i], indices.c_sizes[i])
     if not fits:
-        raise refused(f"expected indices to have self's sizes {sizes_of(self)}, got {sizes_of(indices)}")
+        raise refused("Expected shape of indices to be same as that of the input tensor "
+                      f"({sizes_of(self)}) but got indices tensor with shape: {sizes_of(indices)}")
     check_elements("self", self, 1)
     for i in range(dims):
         if lt(output_size.data[i], 0):

@@ -33,32 +33,36 @@ cdef int set_sizes(Spec* s, Tensor like, const int64_t* sizes, int code, int mem
     return 0
 
 
+cdef int raise_ndim(Tensor self, int dims, object error=RuntimeError) except -1:
+    raise refused(f"non-empty {dims + 1}D or {dims + 2}D (batch mode) tensor expected for input, but got {sizes_of(self)}", error)
+
+
 cdef int pooled_sizes(int64_t* out, Tensor self, const Windows* w, bint ceil_mode, bint exactly=True) except -1:
     """Output sizes for (batch,) channels and one dimension for each window. Not `exactly`: no guard keeps small inputs away."""
     cdef int i, ndim = self.c_ndim, dims = <int>w.dims
     cdef bint is_left = True
     if ndim < 3:
-        raise refused(f"expected self to have {dims + 1} or {dims + 2} dimensions, got {sizes_of(self)}",
-                      IndexError if dims == 2 else RuntimeError)
+        raise_ndim(self, dims, IndexError if dims == 2 else RuntimeError)
     if ndim != dims + 1 and ndim != dims + 2:
-        raise refused(f"expected self to have {dims + 1} or {dims + 2} dimensions, got {sizes_of(self)}")
+        raise_ndim(self, dims)
     check_windows(w)
     for i in range(ndim - dims - 1, ndim):
         if eq_or_false(self.c_sizes[i], 0):
-            raise refused(f"only the batch of self may be empty, got {sizes_of(self)}")
+            raise refused(f"Expected input's non-batch dimensions to have positive length, but got {sizes_of(self)}")
     for i in range(ndim):
         out[i] = self.c_sizes[i]
         if i >= ndim - dims:
             out[i] = output_length(w, 3 - ndim + i, self.c_sizes[i], ceil_mode)
             is_left = is_left and not ((exactly or not is_symbolic(out[i])) and not expect_ge(out[i], 1))
     if not is_left:
-        raise refused(f"self {sizes_of(self)} is too small, the output would be {list(new_size(ndim, out))}")
+        raise refused(f"Given input size {sizes_of(self)}. Calculated output size: {list(new_size(ndim, out))}. "
+                      "Output size is too small")
     return 0
 
 
 cdef int check_divisor(object divisor_override) except -1:
     if divisor_override is not None and divisor_override == 0:
-        raise refused("divisor_override must not be 0")
+        raise refused("divisor must be not zero")
     return 0
 
 

@@ -44,11 +44,13 @@ cdef int check_windows(const Windows* w) except -1:
     cdef int i
     for i in range(3 - w.dims, 3):
         if w.kernel[i] <= 0 or w.stride[i] <= 0 or w.dilation[i] <= 0:
-            raise refused(f"kernel size, stride and dilation must be positive, got {described(w, i)}")
+            name, least = ("kernel_size", w.kernel[i]) if w.kernel[i] <= 0 else \
+                ("stride", w.stride[i]) if w.stride[i] <= 0 else ("dilation", w.dilation[i])
+            raise refused(f"{name} must be greater than zero, but got {least} of {described(w, i)}")
         if w.padding[i] < 0:
-            raise refused(f"padding must not be negative, got {described(w, i)}")
+            raise refused(f"pad must be non-negative, but got pad: {w.padding[i]} of {described(w, i)}")
         if w.padding[i] > ((w.kernel[i] - 1) * w.dilation[i] + 1) // 2 or w.padding[i] > w.kernel[i] // 2:
-            raise refused(f"padding must be at most half the kernel size, got {described(w, i)}")
+            raise refused(f"pad should be at most half of effective kernel size, but got {described(w, i)}")
     return 0
 
 

@@ -258,7 +258,7 @@ def normal_float_tensor_out(mean: float, std: Any, *, generator: Any, out: Any) 
 
 def _multinomial_sizes(self: Any, num_samples: int) -> list[Any]:
     if not 1 <= self.ndim <= 2:
-        raise refused(f"expected self to have 1 or 2 dimensions, got {self.ndim}")
+        raise refused(f"prob_dist must be 1 or 2 dim, got {self.ndim}")
     return [*self.shape[:-1], num_samples]
 
 

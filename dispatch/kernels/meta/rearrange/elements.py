@@ -58,7 +58,7 @@ def _check_shifts(shifts: Ints, dims: Ints) -> None:
     if not shifts:
         raise refused("`shifts` required: expected at least one")
     if len(shifts) != len(dims) and (dims or len(shifts) != 1):
-        raise refused(f"shifts and dims must align, got {list(shifts)} and {list(dims)}")
+        raise refused(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
 
 
 def roll(self: Tensor, shifts: Ints, dims: Ints) -> Shaped:
@@ -75,7 +75,7 @@ def roll(self: Tensor, shifts: Ints, dims: Ints) -> Shaped:
         return Shaped(like(self, self.shape, strides), wrapped)
     wrapped = [rules.wrap_dim(dim, self.ndim) for dim in dims]
     if self.ndim == 0 and dims:
-        raise refused(f"dimension {dims[0]} is given, but self has no dimensions", IndexError)
+        raise refused(f"Dimension specified as {dims[0]} but tensor has no dimensions", IndexError)
     _check_shifts(shifts, dims)
     if dims and eager:
         memory_format = rules.suggest_memory_format(self)
@@ -87,7 +87,7 @@ def roll(self: Tensor, shifts: Ints, dims: Ints) -> Shaped:
 def tril(self: Tensor, diagonal: int) -> TensorSpec:
     """A triangle of the last two dimensions."""
     if self.ndim < 2:
-        raise refused(f"expected self to have at least 2 dimensions, got {list(self.shape)}")
+        raise refused(f"input tensor must have at least 2 dimensions, got {list(self.shape)}")
     return like(self, self.shape)
 
 

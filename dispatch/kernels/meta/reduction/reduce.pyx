@@ -15,6 +15,7 @@ from dispatch._C.dtypes cimport (
     ST_float32, ST_float64, ST_int64, ST_uint8, ST_uint64, is_complex_code, is_floating_code,
 )
 from dispatch._C.errors cimport refused
+from dispatch._C.errors import scalar_type
 from dispatch._C.geometry cimport read_ints
 from dispatch._C.symbolic cimport eq_or_false
 from dispatch._C.tensor cimport Tensor
@@ -105,9 +106,9 @@ cdef int mean_dim(Spec* s, Tensor self, object dim, bint keepdim, int dtype) exc
     cdef int code = self.c_dtype if dtype == ST_NONE else dtype
     fill_dims(s, self, dim, keepdim, code, CAST_SAFE)
     if not is_inexact(code):
-        which = "the input's dtype" if dtype == ST_NONE else "dtype"
-        raise refused(f"expected {which} to be floating point or complex, got "
-                      f"{dtypes.get_dtype(code)!r}")
+        which = "Input" if dtype == ST_NONE else "Optional"
+        raise refused(f"mean(): could not infer output dtype. {which} dtype must be either a floating point or complex dtype. "
+                      f"Got: {scalar_type(dtypes.get_dtype(code))}")
     return 0
 
 

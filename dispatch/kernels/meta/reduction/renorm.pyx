@@ -22,7 +22,7 @@ cdef int renorm(Spec* s, Tensor self, object p, int64_t dim, object maxnorm) exc
     if not maxnorm >= 0:
         raise refused(f"expected maxnorm not to be negative, got {maxnorm}")
     if self.c_ndim < 2:
-        raise refused(f"expected self to have at least 2 dimensions, got shape {list(self.shape)}")
+        raise refused(f"input needs at least 2 dimensions, got {self.c_ndim} dimensions")
     dim = rules.wrap_dim(dim, self.c_ndim, True)
     check_moment_input(self)
     for i in range(self.c_ndim):

@@ -132,9 +132,9 @@ cdef int broadcast(int64_t* out, PyObject** items, int n) except -1:
 cdef int64_t wrap_dim(int64_t dim, int64_t ndim, bint wrap_scalar) except -1:
     cdef int64_t extent = 1 if ndim == 0 and wrap_scalar else ndim
     if extent <= 0:
-        raise refused(f"dimension {dim} is given, but the tensor has no dimensions", IndexError)
+        raise refused(f"Dimension specified as {dim} but tensor has no dimensions", IndexError)
     if dim < -extent or dim >= extent:
-        raise refused(f"Dimension out of range: expected {-extent} to {extent - 1}, got {dim}", IndexError)
+        raise refused(f"Dimension out of range (expected to be in range of [{-extent}, {extent - 1}], but got {dim})", IndexError)
     return dim + extent if dim < 0 else dim
 
 
@@ -193,8 +193,8 @@ cdef int infer_size(int64_t* out, const int64_t* sizes, int ndim, int64_t numel)
         elif mul_overflows(known, sizes[i], &known):
             raise_infer(sizes, ndim, numel)
     if hole >= 0 and numel == 0 and known == 0:
-        raise refused(f"shape {as_tuple(sizes, ndim)} for a tensor without elements is ambiguous, "
-                      "because the unspecified dimension size -1 can be any value")
+        raise refused(f"cannot reshape tensor of 0 elements into shape {list(as_tuple(sizes, ndim))} "
+                      "because the unspecified dimension size -1 can be any value and is ambiguous")
     if not (expect_eq(numel, known) if hole < 0 else divides(known, numel)):
         raise_infer(sizes, ndim, numel)
     memcpy(out, sizes, ndim * sizeof(int64_t))

@@ -241,7 +241,8 @@ CALLS = [
     (
         lambda: A.max_unpool2d(o(1, 2, 2), z(1, 1, 2, dtype=i64), [4, 4]),
         RuntimeError,
-        "expected indices to have self's sizes [1, 2, 2], got [1, 1, 2]",
+        "Expected shape of indices to be same as that of the input tensor ([1, 2, 2]) but got"
+        " indices tensor with shape: [1, 1, 2]",
     ),
     (
         lambda: A.max_pool2d_with_indices_backward(
@@ -348,22 +349,25 @@ CALLS = [
     (
         lambda: A.multinomial(z(2), 1),
         RuntimeError,
-        "expected finite probabilities of 0 or more, and a positive",
+        "probability tensor contains either `inf`, `nan` or element < 0, or it is an invalid "
+        "multinomial distribution (sum of probabilities <= 0)",
     ),
     (
         lambda: A.multinomial(z(2), 1, True),
         RuntimeError,
-        "expected finite probabilities of 0 or more, and a positive",
+        "probability tensor contains either `inf`, `nan` or element < 0, or it is an invalid "
+        "multinomial distribution (sum of probabilities <= 0)",
     ),
     (
         lambda: A.multinomial(z(1, 2), 2, True),
         RuntimeError,
-        "expected finite probabilities of 0 or more, and a positive",
+        "probability tensor contains either `inf`, `nan` or element < 0, or it is an invalid "
+        "multinomial distribution (sum of probabilities <= 0)",
     ),
     (
         lambda: A.multinomial(o(0), 1),
         RuntimeError,
-        "expected num_samples to be at most 0 without replacement, got",
+        "cannot sample n_sample > prob_dist.size(-1) samples without replacement, of 0 got 1",
     ),
     (
         lambda: A.rrelu_with_noise(o(2), o(3)),

@@ -29,19 +29,19 @@ CASES = {
     ),
     "a range of no step": (
         lambda d: A.arange.start_step(0, 4, 0, device=dispatch.device(d)),
-        (RuntimeError, "other than 0"),
+        (RuntimeError, "step must be nonzero"),
     ),
     "a range of a step that is no number": (
         lambda d: A.arange.start_step(0, 4, math.nan, device=dispatch.device(d)),
-        (RuntimeError, "other than 0"),
+        (RuntimeError, "step must be nonzero"),
     ),
     "a range in the other direction": (
         lambda d: A.arange.start_step(4, 0, 1, device=dispatch.device(d)),
-        (RuntimeError, "no range of step 1"),
+        (RuntimeError, "upper bound and lower bound inconsistent with"),
     ),
     "a range up with a step down": (
         lambda d: A.arange.start_step(0, 4, -1, device=dispatch.device(d)),
-        (RuntimeError, "no range of step -1"),
+        (RuntimeError, "upper bound and lower bound inconsistent with"),
     ),
     "a negative size in a memory format": (
         lambda d: A.empty.memory_format(

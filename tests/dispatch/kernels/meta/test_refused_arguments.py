@@ -288,7 +288,7 @@ CALLS = [
     (
         lambda: A.im2col(o(2, 2), [1, 1], [1, 1], [0, 0], [1, 1]),
         IndexError,
-        "Dimension out of range: expected -2 to 1, got 2",
+        "Dimension out of range (expected to be in range of [-2, 1], but got 2)",
     ),
     (
         lambda: A.im2col(o(2, 0, 2), [1, 1], [1, 1], [0, 0], [1, 1]),

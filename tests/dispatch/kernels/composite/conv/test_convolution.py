@@ -77,7 +77,7 @@ def test_pools_of_one_dimension() -> None:
         x = empty(2, 3, 8)
         assert tuple(ops.aten.avg_pool1d(x, [2]).shape) == (2, 3, 4)
         assert tuple(ops.aten.adaptive_avg_pool1d(x, [3]).shape) == (2, 3, 3)
-        with pytest.raises(RuntimeError, match="avg_pool1d: self must have 2 or 3"):
+        with pytest.raises(RuntimeError, match="avg_pool1d: Expected 2D or 3D"):
             ops.aten.avg_pool1d(empty(8), [2])
 
 

@@ -59,7 +59,7 @@ def test_chunks_of_all_tensors_stand_side_by_side():
     assert aten._chunk_cat([b], 0, 3).tolist() == [[7], [8], [0]]
     with pytest.raises(RuntimeError, match="num_chunks"):
         aten._chunk_cat([a], 0, 0)
-    with pytest.raises(RuntimeError, match="dim must not be negative"):
+    with pytest.raises(RuntimeError, match="_chunk_cat expects non-negative dim when"):
         aten._chunk_cat([a, dispatch.ones(4)], -1, 2)
 
 

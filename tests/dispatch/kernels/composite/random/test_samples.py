@@ -73,3 +73,15 @@ def test_idle_dropout_returns_its_input() -> None:
 def test_permutations_without_a_dtype_are_int64():
     made = aten.randperm.generator(5, generator=None, dtype=None)
     assert (made.dtype, sorted(made.tolist())) == (dispatch.int64, [0, 1, 2, 3, 4])
+
+
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_the_least_number_of_64_bits_is_a_bound(device):
+    info = dispatch.iinfo(dispatch.int64)
+    made = dispatch.randint(info.min, info.max, (64,), device=device)
+    assert made.shape == (64,) and made.dtype is dispatch.int64
+    assert device == "meta" or (made < -(1 << 61)).any()
+    with pytest.raises(RuntimeError, match=f"got {info.max} and {info.min}"):
+        dispatch.randint(info.max, info.min, (2,), device=device)
+    with pytest.raises(IndexError):
+        dispatch.ones(3, device=device).select(0, info.min)

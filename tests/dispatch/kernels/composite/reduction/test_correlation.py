@@ -35,10 +35,10 @@ def test_no_degrees_of_freedom_warn():
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"fweights": dispatch.tensor([1.0, 1.0])}, "fweights to be integral"),
-        ({"aweights": dispatch.tensor([1, 1])}, "aweights to be floating point"),
-        ({"fweights": dispatch.tensor([1])}, "fweights to have 2 elements"),
-        ({"fweights": dispatch.tensor([1, -1])}, "no negative fweights"),
+        ({"fweights": dispatch.tensor([1.0, 1.0])}, r"cov\(\): expected fweights to have integral"),
+        ({"aweights": dispatch.tensor([1, 1])}, "aweights to have floating point"),
+        ({"fweights": dispatch.tensor([1])}, r"cov\(\): expected fweights to have the same"),
+        ({"fweights": dispatch.tensor([1, -1])}, r"cov\(\): fweights cannot be negative"),
     ],
 )
 def test_wrong_weights_are_refused(options, text):

@@ -67,8 +67,8 @@ def test_several_targets_are_checked_too():
 @pytest.mark.parametrize(
     ("x", "target", "text"),
     [
-        (dispatch.ones(2, 0), tensor([0, 0]), "rows of classes"),
-        (dispatch.ones(2, 3), tensor([0]), "a target for each of 2 rows"),
+        (dispatch.ones(2, 0), tensor([0, 0]), "non-empty vector or matrix"),
+        (dispatch.ones(2, 3), tensor([0]), "number of input samples"),
         (dispatch.ones(2, 3, dtype=dispatch.float64), tensor([0.0, 1.0]), "target to have dtype"),
     ],
 )

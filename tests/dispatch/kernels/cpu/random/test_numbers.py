@@ -112,7 +112,7 @@ def test_what_is_no_parameter_is_refused_by_name() -> None:
         (lambda: x.log_normal_(0, 0), "log_normal_: expected std"),
         (lambda: d.poisson(f(1, math.nan)), "poisson: expected all rates"),
         (lambda: d.normal(x, -d.ones(2)), "normal.*: normal expects all elements of std"),
-        (lambda: d.rrelu(x, 2, 1), "rrelu: expected lower"),
+        (lambda: d.rrelu(x, 2, 1), "rrelu: Lower bound"),
         (lambda: d.feature_dropout(x, 0.5, True), "feature_dropout: expected input"),
     ):
         with pytest.raises(RuntimeError, match=text):
@@ -137,12 +137,12 @@ def test_dtypes_without_a_distribution_are_refused() -> None:
 @pytest.mark.parametrize(
     ("weights", "samples", "text"),
     [
-        ([1, 1], 0, "num_samples"),
-        ([1, 1], 3, "num_samples"),
-        ([0, 0], 1, "positive sum"),
-        ([-1, 1], 1, "finite"),
-        ([math.inf, 1], 1, "finite"),
-        ([math.nan, 1], 1, "finite"),
+        ([1, 1], 0, "n_sample"),
+        ([1, 1], 3, "n_sample"),
+        ([0, 0], 1, "sum of probabilities"),
+        ([-1, 1], 1, "either `inf`, `nan`"),
+        ([math.inf, 1], 1, "either `inf`, `nan`"),
+        ([math.nan, 1], 1, "either `inf`, `nan`"),
     ],
 )
 def test_multinomial_refuses_what_is_no_distribution(

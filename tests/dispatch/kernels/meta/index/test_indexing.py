@@ -167,7 +167,7 @@ def test_scatter_refuses_what_does_not_fit(op: Any, index: core.Tensor, src: cor
 def test_scatter_reduce_knows_its_reductions() -> None:
     arguments = meta((3, 4)), 0, index_of(2, 2), meta((2, 2))
     assert geometry(aten.scatter_reduce.two(*arguments, "amax")) == ((3, 4), (4, 1))
-    with pytest.raises(RuntimeError, match="sum, prod, mean, amax, amin"):
+    with pytest.raises(RuntimeError, match="reduce argument must be either sum, prod,"):
         aten.scatter_reduce.two(*arguments, "add")
 
 

@@ -105,7 +105,7 @@ CALLS = [
     (
         lambda: A.index_add(o(3), 0, z(1, 1, dtype=i64), o(1)),
         IndexError,
-        "expected an index of at most one dimension, got [1, 1]",
+        "Index is supposed to be a vector, but got [1, 1]",
     ),
     (
         lambda: A.index_copy(o(3), 0, z(1, 1, dtype=i64), o(1)),
@@ -126,7 +126,7 @@ CALLS = [
     (
         lambda: A.index_fill(o(3), 0, z(1, dtype=i64), o(1)),
         RuntimeError,
-        "expected value without dimensions, got [1]",
+        "only supports a 0-dimensional value tensor, got [1]",
     ),
     (
         lambda: A.index_fill(o(3), 0, z(1, dtype=i64), 1j),
@@ -200,7 +200,7 @@ CALLS = [
     (
         lambda: A.index_add(o(3), 0, z(1, dtype=i16), o(1)),
         RuntimeError,
-        "expected index to have dtype int64, got dispatch.int16",
+        "Expected dtype int64 for index, got dispatch.int16",
     ),
     (
         lambda: A.index_add(o(3), 0, z(1, dtype=i64), o(1, dtype=i64)),
@@ -220,12 +220,14 @@ CALLS = [
     (
         lambda: A.index_add(o(3, 2), 0, z(1, dtype=i64), o(1, 3)),
         RuntimeError,
-        "source of shape [1, 3] does not fit self of shape [3, 2] beside dimension 0",
+        "source tensor shape must match self tensor shape, excluding the specified dimension."
+        " Got self.shape = [3, 2] source.shape = [1, 3]",
     ),
     (
         lambda: A.index_add(o(()), 0, z(1, dtype=i64), o(1)),
         RuntimeError,
-        "source of shape [1] does not fit self of shape [] beside dimension 0",
+        "source tensor shape must match self tensor shape, excluding the specified dimension."
+        " Got self.shape = [] source.shape = [1]",
     ),
 ]
 

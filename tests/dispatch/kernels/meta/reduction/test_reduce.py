@@ -76,7 +76,7 @@ def test_any_over_no_dims_keeps_sizes_and_order_of_strides() -> None:
 
 @pytest.mark.parametrize("op", [aten.mean.default, aten.var_mean.correction])
 def test_mean_of_integers_is_refused(op: Any) -> None:
-    with pytest.raises(RuntimeError, match=r"aten::(var_)?mean[.a-z]*: expected .*int64"):
+    with pytest.raises(RuntimeError, match=r"aten::(var_)?mean[.a-z]*: .*(int64|Long)"):
         op(meta((2,), dtype="int64"))
 
 
