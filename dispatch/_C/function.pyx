@@ -159,7 +159,7 @@ cdef PyObject* call_older(PyObject* self, PyObject** args, Py_ssize_t nargs, PyO
 
 
 cdef int warn_of(str name) except -1:
-    warnings.warn(f"{name}: numbers before tensors is a deprecated order of arguments, give them by keyword", UserWarning,
+    warnings.warn(f"This overload of {name} is deprecated: it has numbers before tensors, give them by keyword", UserWarning,
                   stacklevel=2)
     return 0
 

@@ -30,7 +30,10 @@ def set_default_tensor_type(t: Any) -> None:
     dtype = getattr(kind, "dtype", None)
     if not isinstance(kind, type) or not isinstance(dtype, dispatch.dtype):
         raise TypeError(f"set_default_tensor_type: expected the type of a tensor, got {t!r:.80}")
-    advise_once("set_default_tensor_type", "deprecated, call set_default_dtype, set_default_device")
+    advise_once(
+        "set_default_tensor_type",
+        "it is deprecated as of PyTorch 2.1, please use torch.set_default_dtype()",
+    )
     dispatch.set_default_dtype(dtype)
 
 

@@ -34,6 +34,16 @@ INDEX = dispatch.zeros(2, 2, dtype=int64)
             RuntimeError,
             "a stride divisible by 2 for all but last dimension",
         ),
+        (
+            lambda: A.conv2d(ones(1, 1, 2, 2), ones(1, 1, 1, 1).long()),
+            RuntimeError,
+            "expected scalar type Float but found Long: input and weight",
+        ),
+        (
+            lambda: A.index_select(ones(0, 3), 0, tensor([0])),
+            RuntimeError,
+            "self indexing axis dim should be positive",
+        ),
         (lambda: ones(2).imag, RuntimeError, "not implemented for tensors with non-complex dtypes"),
         (lambda: ones(2, 2).flatten(1, 0), RuntimeError, "start_dim cannot come after end_dim"),
         (lambda: ones(2).transpose(0, 5), IndexError, "Dimension out of range"),

@@ -272,7 +272,7 @@ cdef int index_select(Tensor out, Tensor self, int64_t dim, Tensor index, const 
         check_supported(self, DTYPES_WIDE_UNSIGNED, False)
         return read_along(out, self, 0, index, IndexError)
     elif index.c_numel and self.c_sizes[dim] == 0:
-        raise refused(f"dimension {dim} of self is empty")
+        raise refused(f"self indexing axis dim should be positive: dimension {dim} of self is empty")
     batched = self.c_ndim > 1 and (dim == 1 or self.c_numel == 0)
     places = places_of(index, 0, self.c_sizes[dim], self.c_strides[dim] * itemsize_of(self),
                        RuntimeError if batched else IndexError)

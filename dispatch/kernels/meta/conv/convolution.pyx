@@ -14,6 +14,7 @@ from dispatch._C.dtypes cimport (
     ST_bfloat16, ST_float32, is_in,
 )
 from dispatch._C.errors cimport refused
+from dispatch._C.errors import scalar_type
 from dispatch._C.geometry cimport TF_CONTIGUOUS, read_ints
 from dispatch._C.size cimport new_size
 from dispatch._C.structured cimport Spec
@@ -272,8 +273,8 @@ cdef int convolution(Spec* s, Tensor input, Tensor weight, Tensor bias, IntArray
     cdef Parameters p
     cdef int64_t out[64]
     if input.c_dtype != weight.c_dtype:
-        raise refused(f"input ({dtypes.get_dtype(input.c_dtype)!r}) and weight ({dtypes.get_dtype(weight.c_dtype)!r}) "
-                      "must have one dtype")
+        raise refused(f"expected scalar type {scalar_type(input.dtype)} but found {scalar_type(weight.dtype)}: "
+                      f"input and weight must have one dtype, got {input.dtype!r} and {weight.dtype!r}")
     read_parameters(&p, weight, stride, padding, dilation, transposed, output_padding, groups)
     check_shapes(input, weight, bias, &p)
     check_bias(input, bias, &p)
