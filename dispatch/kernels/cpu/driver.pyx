@@ -26,6 +26,10 @@ from dispatch.kernels.cpu.copy.strided cimport copier, dispatch_moves, move
 from dispatch.kernels.cpu.overlap cimport apart
 from dispatch.kernels.cpu.threads cimport dim_to_cut, in_parts, threads_for
 
+cdef extern from "short_rows.h" nogil:
+    bint run_short_rows(inner_loop loop, void* data, char** pointers, const Py_ssize_t* by, const Py_ssize_t* steps,
+                        const int* sizes, int n_in, int n, int64_t rows, int64_t count)
+
 cdef extern from "numpy/ndarraytypes.h":      # what the other header is made of
     pass
 
@@ -473,7 +477,9 @@ cdef void run_in_order(Walk* w) noexcept nogil:
     for d in range(inner):
         at[d] = 0
     while True:
-        run_rows(w, w.sizes[inner - 1], w.steps[inner - 1], w.sizes[inner], w.steps[inner])
+        if w.in_blocks or not run_short_rows(w.loop, w.data, w.pointers, w.steps[inner - 1], w.steps[inner], w.itemsizes, w.n_in,
+                                             w.n, w.sizes[inner - 1], w.sizes[inner]):
+            run_rows(w, w.sizes[inner - 1], w.steps[inner - 1], w.sizes[inner], w.steps[inner])
         if not advance(w, at, inner - 2):
             return
 

@@ -97,6 +97,37 @@ def test_short_rows_that_are_broadcast(
         assert np.array_equal(x.sub_(row).double().numpy(), values - line)
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(1, 3),
+    st.integers(14, 300),
+    st.integers(1, 9),
+    st.sampled_from(["uint8", "int16", "float32", "float64", "float16", "complex64"]),
+    st.sampled_from([(1, 1, 1), (0, 1, 1), (1, 0, 1), (1, 1, 0), (1, 0, 0)]),
+    st.booleans(),
+)
+def test_short_rows_that_lie_apart(
+    outer: int, n: int, short: int, kind: str, kept: tuple[int, ...], turned: bool
+) -> None:
+    """One operand is broadcast, or a part of a larger one; the other is whole, or turned."""
+    dtype = getattr(dispatch, kind)
+    sizes = (outer, n, short)
+    whole = np.arange(outer * n * short).reshape(sizes) % 7
+    part = np.arange(outer * n * (short + 2)).reshape(outer, n, short + 2) % 5
+    part = part[: outer if kept[0] else 1, : n if kept[1] else 1, 1 : short + 1 if kept[2] else 2]
+    x, y = dispatch.from_numpy(whole).to(dtype), dispatch.from_numpy(part.copy()).to(dtype)
+    wide = dispatch.zeros(*y.shape[:2], y.shape[2] + 2, dtype=dtype)
+    y = wide[..., 1:-1].copy_(y)
+    x = x.transpose(1, 2).contiguous().transpose(1, 2) if turned else x
+    want = dispatch.from_numpy(whole * part).to(dtype)
+    assert dispatch.equal(x * y, want) and dispatch.equal(y * x, want)
+    assert dispatch.equal(
+        dispatch.where(y == 3, x, y),
+        dispatch.from_numpy(np.where(part == 3, whole, part)).to(dtype),
+    )
+    assert dispatch.equal(x.mul_(y), want)
+
+
 @pytest.mark.parametrize("kind", ["uint8", "int16", "float32", "float64", "bfloat16", "complex64"])
 @pytest.mark.parametrize("step", [2, 3])
 def test_elements_that_lie_apart_go_through_blocks(kind: str, step: int) -> None:

@@ -1,0 +1,69 @@
+/* Short rows of elementwise loops whose operands do not all go on from one row to the next, as in (n, 3) times (n, 1): a call for
+   each row would take longer than the row. What lies apart is gathered first, so that one call has many rows. */
+#ifndef DISPATCH_SHORT_ROWS_H
+#define DISPATCH_SHORT_ROWS_H
+#include "loops.h"
+
+enum { SHORT_MOST = 8, SHORT_LEAST = 16 };      /* elements of a row at most, rows at least */
+enum { SHORT_BLOCK = 256 };                     /* elements of all rows of a call */
+
+#define GATHER_ROWS(T) \
+    for (int64_t i = 0; i < rows; i++, from += row) \
+        for (int64_t j = 0; j < n; j++, to += sizeof(T)) \
+            memcpy(to, from + j * column, sizeof(T)); \
+    return
+
+/* `rows` of n elements, one behind the other. */
+static inline __attribute__((always_inline)) void gather_rows_of(char *to, const char *from, intptr_t row, intptr_t column,
+                                                                 int64_t rows, const int64_t n, int size)
+{
+    switch (size) {
+        case 1: GATHER_ROWS(uint8_t);
+        case 2: GATHER_ROWS(uint16_t);
+        case 4: GATHER_ROWS(uint32_t);
+        default: GATHER_ROWS(uint64_t);
+    }
+}
+
+static void gather_rows(char *to, const char *from, intptr_t row, intptr_t column, int64_t rows, int64_t n, int size)
+{
+    switch (n) {
+        case 2: gather_rows_of(to, from, row, column, rows, 2, size); break;
+        case 3: gather_rows_of(to, from, row, column, rows, 3, size); break;
+        case 4: gather_rows_of(to, from, row, column, rows, 4, size); break;
+        default: gather_rows_of(to, from, row, column, rows, n, size);
+    }
+}
+
+/* All rows, `by` bytes apart. False: they are too long or too few, or an output does not go on from row to row. */
+static __attribute__((noinline)) bool run_short_rows(inner_loop loop, void *data, char **pointers, const intptr_t *by,
+                                                     const intptr_t *steps, const int *sizes, int n_in, int n, int64_t rows,
+                                                     int64_t count)
+{
+    uint64_t rooms[MAX_OPERANDS][SHORT_BLOCK];
+    char *at[MAX_OPERANDS];
+    intptr_t next[MAX_OPERANDS];
+    bool apart[MAX_OPERANDS];
+    if (count > SHORT_MOST || rows < SHORT_LEAST)
+        return false;
+    for (int k = 0; k < n; k++) {
+        const bool single = by[k] == 0 && steps[k] == 0;
+        apart[k] = !single && (steps[k] != sizes[k] || by[k] != count * sizes[k]);
+        next[k] = single ? 0 : sizes[k];
+        if (apart[k] && (k >= n_in || sizes[k] > 8))
+            return false;
+    }
+    const int64_t at_once = SHORT_BLOCK / count;
+    for (int64_t done = 0; done < rows; done += at_once) {
+        const int64_t some = rows - done < at_once ? rows - done : at_once;
+        intptr_t all = (intptr_t)(some * count);
+        for (int k = 0; k < n; k++) {
+            at[k] = apart[k] ? (char *)rooms[k] : pointers[k] + done * by[k];
+            if (apart[k] && (by[k] || !done))
+                gather_rows((char *)rooms[k], pointers[k] + done * by[k], by[k], steps[k], some, count, sizes[k]);
+        }
+        loop(at, &all, next, data);
+    }
+    return true;
+}
+#endif
