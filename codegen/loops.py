@@ -22,6 +22,7 @@ __all__ = ["module_view"]
 _PARTS = {"complex64": "float32", "complex128": "float64"}
 _OF_SIZE = {1: "uint8", 2: "uint16", 4: "uint32", 8: "uint64", 16: "complex128"}
 _CALL = re.compile(r"\bFN\((?!larger|smaller|lerp)|\b(?:exp|log|pow)\w*\(")
+_ROOT = re.compile(r"\bsqrt\(")
 _QUICK = re.compile(r"\bFN\(hard\w*\)")  # of all calls: less than converting 16-bit floats takes
 _HALVES = ("float16", "bfloat16")
 _CONSTANT_PATHS = 3  # operands up to which a single element has a loop of its own
@@ -39,8 +40,9 @@ class _Loop(NamedTuple):
 
     @property
     def is_wide(self) -> bool:
-        """Whether it calls something, so that it is compiled for AVX-512 too."""
-        return self.section in _PARTS.values() and bool(_CALL.search(self.text))
+        """Whether it calls something or takes roots, so that it is compiled for AVX-512 too."""
+        calls = _CALL.search(self.text) or _ROOT.search(self.text)
+        return self.section in _PARTS.values() and bool(calls)
 
     @property
     def is_costly(self) -> bool:
