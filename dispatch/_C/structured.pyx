@@ -15,6 +15,7 @@ from dispatch._C.emitted cimport (
     AF_LIST, AK_TENSOR, KK_DEFAULT, KK_STRUCTURED, SV_FUNCTIONAL, SV_INPLACE, SV_OUT,
 )
 from dispatch._C.errors cimport refused
+from dispatch._C.errors import scalar_type
 from dispatch._C.keys cimport key_value
 from dispatch._C.operator cimport Kernel, KernelObject, OperatorEntry, boxed_fn, qualified_name
 from dispatch._C.python_api cimport (
@@ -338,7 +339,8 @@ cdef bint fit_output(OperatorEntry e, Spec* s, Tensor out, bint may_resize) exce
             raise refused(f"Expected out tensor to have dtype {dtypes.get_dtype(s.dtype)}, but got {out.dtype} instead")
         if s.cast & CAST_MASK == CAST_SAFE and not can_cast_codes(s.dtype, out.c_dtype):
             raise refused(
-                f"result type {dtypes.get_dtype(s.dtype)} can't be cast to the desired output type {out.dtype}",
+                f"result type {scalar_type(dtypes.get_dtype(s.dtype))} can't be cast to the desired output type "
+                f"{scalar_type(out.dtype)}",
                 TypeError if out.c_devtype == dtypes.DEV_CPU and e.name in ("aten::cat", "aten::stack") else RuntimeError)
     if same_sizes(s, out):
         if s.cast & CAST_MASK and not s.cast & OVERLAP_ANY and overlaps_itself(out):

@@ -153,9 +153,9 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
         dims = dims.tolist() if dims.numel() > 1 else dims.view(()).tolist()
     if isinstance(dims, int):
         if dims < 0:
-            raise RuntimeError(f"tensordot: expected dims of 0 or more, got {dims}")
+            raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
         if dims > min(a.dim(), b.dim()):
-            raise RuntimeError(f"tensordot: {dims} dimensions are more than a or b has")
+            raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
         pairs: Any = (list(range(-dims, 0)), list(range(dims)))
     else:
         first, second = dims

@@ -356,6 +356,10 @@ def batch_norm(
     """Channels normalised over the batch in training, else by the running mean and variance."""
     if training:
         _check_several("batch_norm", list(input.size()))
+        if eps <= 0.0:
+            raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
+    elif eps < 0.0:
+        raise ValueError(f"batch_norm eps must be non-negative, but got {eps}")
     return dispatch.batch_norm(
         input, weight, bias, running_mean, running_var, training, momentum, eps, False
     )

@@ -5,6 +5,7 @@ from libc.string cimport memset
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport DTYPES_FLOATING, ST_float64
 from dispatch._C.errors cimport refused
+from dispatch._C.errors import scalar_type
 from dispatch._C.storage cimport shared_owner
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.cpu.dense cimport LONG_RUN, check_kernel, computed_in
@@ -64,8 +65,8 @@ cdef int clear_bytes(Tensor t, char* data, int64_t nbytes) except -1:
 
 cdef int check_dtype(str name, Tensor t, int code) except -1:
     if t.c_dtype != code:
-        raise refused(f"expected {name} to have dtype {dtypes.get_dtype(code)!r}, got "
-                      f"{dtypes.get_dtype(t.c_dtype)!r}")
+        raise refused(f"expected scalar type {scalar_type(dtypes.get_dtype(code))} but found "
+                      f"{scalar_type(dtypes.get_dtype(t.c_dtype))} for {name}")
     return 0
 
 

@@ -544,6 +544,25 @@ CALLS = [
         AssertionError,
         "numpy_take: the devices differ",
     ),
+    (lambda: nn.RNN(2, 3, bias=1), TypeError, "bias should be of type bool, got: int"),
+    (lambda: nn.GRU(2, 3, batch_first="x"), TypeError, "batch_first should be of type bool"),
+    (lambda: nn.LSTM(2.0, 3), TypeError, "input_size should be of type int, got: float"),
+    (lambda: nn.LSTM(0, 3), ValueError, "input_size must be greater than zero"),
+    (lambda: nn.RNNCell(2, 3)(o(1, 2), o(1, 1, 3)), ValueError, "hidden to be 1D or 2D, got 3D"),
+    (
+        lambda: nn.LSTMCell(2, 3)(o(1, 2), (o(1, 3), o(1, 1, 3))),
+        ValueError,
+        "LSTMCell: Expected hx[1] to be 1D or 2D, got 3D instead",
+    ),
+    (lambda: nn.GRUCell(2, 3)(o(1, 2), o(4, 3)), RuntimeError, "match hidden0 batch size 4"),
+    (lambda: nn.CircularPad1d(1)(o(1, 1, 1, 2)), ValueError, "expected 2D or 3D input (got 4D"),
+    (lambda: nn.HuberLoss(delta=1j), TypeError, "delta must be a float or int, got: <class"),
+    (lambda: F.batch_norm(o(2, 2), o(2), o(2), eps=-1), ValueError, "eps must be non-negative"),
+    (
+        lambda: F.batch_norm(o(2, 2), o(2), o(2), training=True, eps=0.0),
+        ValueError,
+        "batch_norm eps must be positive during training, but got 0.0",
+    ),
 ]
 
 

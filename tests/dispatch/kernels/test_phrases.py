@@ -260,6 +260,31 @@ INDEX = dispatch.zeros(2, 2, dtype=int64)
         (lambda: A.linalg_cross(ones(2), ones(2)), RuntimeError, "dimension -1 must have length 3"),
         (lambda: A.cat([ones(2), ones(1, 2)]), RuntimeError, "must have same number of dimensions"),
         (lambda: A.sort(ones(2, dtype=complex64)), RuntimeError, "does not support complex dtypes"),
+        (lambda: A.linalg_inv(ones(3)), RuntimeError, "A must have at least 2 dimensions"),
+        (
+            lambda: A.linalg_inv(ones(3, 2)),
+            RuntimeError,
+            "A must be batches .* they are 3 by 2 mat",
+        ),
+        (
+            lambda: A.linalg_det(ones(2, 2).int()),
+            RuntimeError,
+            "floating point .*as input. Got Int",
+        ),
+        (lambda: A.linalg_inv(ones(2, 2).half()), RuntimeError, "Low precision .*. Got Half"),
+        (lambda: A.linalg_inv(ones(2, 2)), RuntimeError, "input matrix is singular"),
+        (lambda: A.linalg_eigh(ones(2, 2), "x"), RuntimeError, "UPLO argument to be 'L' or 'U'"),
+        (lambda: A.linalg_multi_dot([ones(2)]), RuntimeError, "at least 2 tensors but got 1"),
+        (lambda: A.fft_rfft(ones(2).cfloat()), RuntimeError, "expects a real input .*ComplexFloat"),
+        (lambda: A.fft_fft(ones(2), 0), RuntimeError, r"number of data points \(0\) specified"),
+        (lambda: A.mm(ones(2, 2), ones(2)), RuntimeError, "mat2 must be a matrix"),
+        (lambda: A.bmm(ones(2, 2), ones(2)), RuntimeError, "batch1 must be a 3D tensor"),
+        (lambda: A.outer(ones(2, 2), ones(2)), RuntimeError, "Expected 1-D argument self, but got"),
+        (
+            lambda: A.add(ones(1), 1, out=ones(1).int()),
+            RuntimeError,
+            "type Float can't .* type Int",
+        ),
     ],
 )
 def test_the_text_has_the_phrase(call, error, phrase):

@@ -66,12 +66,12 @@ CALLS = [
     (
         lambda: dispatch.tensordot(o(2), o(2), dims=-1),
         RuntimeError,
-        "tensordot: expected dims of 0 or more, got -1",
+        "tensordot expects dims >= 0, but got dims=-1",
     ),
     (
         lambda: dispatch.tensordot(o(2), o(2), dims=2),
         RuntimeError,
-        "tensordot: 2 dimensions are more than a or b has",
+        "tensordot expects dims < ndim_a or ndim_b, but got dims=2",
     ),
     (
         lambda: dispatch.norm(o(2, 2), "odd"),

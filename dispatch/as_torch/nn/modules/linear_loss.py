@@ -61,12 +61,13 @@ class LinearCrossEntropyLoss(Module):
     ) -> None:  # fmt: skip
         if weight is not None and tuple(weight.shape) != (num_classes,):
             raise RuntimeError(
-                f"LinearCrossEntropyLoss: expected a weight of shape {(num_classes,)}, got "
+                f"LinearCrossEntropyLoss: expected weight shape to be {(num_classes,)}, got "
                 f"{tuple(weight.shape)}"
             )
         if not 0 <= label_smoothing <= 1:
             raise RuntimeError(
-                f"LinearCrossEntropyLoss: label_smoothing is from 0 to 1, not {label_smoothing}"
+                "LinearCrossEntropyLoss: expected label_smoothing to be in range [0, 1], got "
+                f"{label_smoothing}"
             )
         super().__init__()
         self.register_buffer("weight", weight)

@@ -72,6 +72,11 @@ class HuberLoss(_Loss):
     reduction: str = "mean"
     delta: float = 1.0
 
+    def _put(self, name: str, value: Any) -> None:
+        if name == "delta" and not isinstance(value, float | int):
+            raise TypeError(f"delta must be a float or int, got: {type(value)}")
+        super()._put(name, value)
+
 
 class KLDivLoss(_Loss):
     """The divergence of Kullback and Leibler (torch.nn.KLDivLoss)."""

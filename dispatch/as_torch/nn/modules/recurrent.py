@@ -41,10 +41,15 @@ class RNNBase(Module):
             raise ValueError("dropout should be a number in range [0, 1]")
         if dropout > 0 and num_layers == 1:
             advise(f"{mode}: dropout={dropout} is between layers, and num_layers is 1")
-        if not isinstance(hidden_size, int):
-            raise TypeError(f"hidden_size should be of type int, got: {type(hidden_size).__name__}")
-        if hidden_size <= 0:
-            raise ValueError("hidden_size must be greater than zero")
+        for name, given, kind in (
+            ("bias", bias, bool), ("batch_first", batch_first, bool),
+            ("input_size", input_size, int), ("hidden_size", hidden_size, int),
+        ):  # fmt: skip
+            if not isinstance(given, kind):
+                wanted = kind.__name__
+                raise TypeError(f"{name} should be of type {wanted}, got: {type(given).__name__}")
+            if kind is int and given <= 0:
+                raise ValueError(f"{name} must be greater than zero")
         if num_layers <= 0:
             raise ValueError("num_layers must be greater than zero")
         if proj_size < 0 or (proj_size and mode != "LSTM"):
@@ -147,7 +152,7 @@ class RNNBase(Module):
         if input.dtype is not mine and not _is_any_autocast_enabled():
             raise ValueError(
                 f"RNN input dtype ({input.dtype}) does not match weight dtype ({mine}): "
-                f"input.to({mine}), or the module to {input.dtype}"
+                f"Convert input: input.to({mine}), or convert model: model.to({input.dtype})"
             )
 
     def _check_width(self, input: Any) -> None:
@@ -246,12 +251,14 @@ class RNNCellBase(Module):
     def _weights(self) -> tuple[Any, ...]:
         return self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh
 
-    def _checked(self, input: Any) -> bool:
+    def _checked(self, input: Any, **states: Any) -> bool:
         """Whether there is no batch dimension; ValueError for other numbers of dimensions."""
-        if input.dim() not in (1, 2):
-            raise ValueError(
-                f"{type(self).__name__}: Expected input to be 1D or 2D, got {input.dim()}D instead"
-            )
+        for name, given in {"input": input, **states}.items():
+            if given is not None and given.dim() not in (1, 2):
+                raise ValueError(
+                    f"{type(self).__name__}: Expected {name} to be 1D or 2D, got "
+                    f"{given.dim()}D instead"
+                )
         return input.dim() == 1
 
     def _zeros(self, input: Any) -> Any:
@@ -274,7 +281,7 @@ class _OneStateCell(RNNCellBase):
 
     def forward(self, input: Any, hx: Any = None) -> Any:
         """The next state."""
-        alone = self._checked(input)
+        alone = self._checked(input, hidden=hx)
         input = input.unsqueeze(0) if alone else input
         state = self._zeros(input) if hx is None else hx.unsqueeze(0) if alone else hx
         found = self._step(input, state)
@@ -328,7 +335,7 @@ class LSTMCell(RNNCellBase):
 
     def forward(self, input: Any, hx: Any = None) -> Any:
         """The next state and memory."""
-        alone = self._checked(input)
+        alone = self._checked(input, **{f"hx[{i}]": state for i, state in enumerate(hx or ())})
         input = input.unsqueeze(0) if alone else input
         if hx is None:
             states = [self._zeros(input)] * 2

@@ -327,6 +327,13 @@ class ReplicationPad3d(_ReplicationPadNd):
 class _CircularPadNd(_Pad):
     mode = "circular"
 
+    def forward(self, input: Any) -> Any:
+        """Padded; ValueError for other numbers of dimensions."""
+        if input.dim() not in (self.count + 1, self.count + 2):
+            wanted = f"{self.count + 1}D or {self.count + 2}D"
+            raise ValueError(f"expected {wanted} input (got {input.dim()}D input)")
+        return super().forward(input)
+
 
 class CircularPad1d(_CircularPadNd):
     """The other end (torch.nn.CircularPad1d)."""

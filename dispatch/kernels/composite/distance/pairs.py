@@ -54,6 +54,6 @@ def pdist(self: Tensor, p: float = 2.0) -> Tensor:
         raise refused(f"expected self to have 2 dimensions, got {list(self.shape)}")
     check_real("self", self)
     if not p >= 0:
-        raise refused(f"p must not be negative, got {p}")
+        raise refused(f"only supports non-negative p values, got {p}")
     points = self if self.is_contiguous() else _aten.contiguous(self)
     return _aten._pdist_forward(points, p)

@@ -24,7 +24,7 @@ _aten = ops.aten
 
 def _check_out(out: Tensor) -> None:
     if not (out.dtype.is_floating_point or out.dtype.is_complex):
-        raise refused(f"expected a floating-point or complex dtype, got {out.dtype}")
+        raise refused(f"requires a floating point or complex dtype, got {out.dtype}")
 
 
 def _step(n: int, d: float) -> float:

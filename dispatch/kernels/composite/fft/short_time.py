@@ -25,7 +25,10 @@ def _check_devices(self: Tensor, window: Tensor | None) -> None:
 
 def _check_window(window: Tensor | None, win_length: int) -> None:
     if window is not None and (window.ndim != 1 or window.shape[0] != win_length):
-        raise refused(f"expected window of shape [{win_length}], got {list(window.shape)}")
+        raise refused(
+            "Invalid window shape: expected a 1D window tensor of size equal to win_length="
+            f"{win_length}, but got window with size {list(window.shape)}"
+        )
 
 
 def _centred(
@@ -61,9 +64,9 @@ def _pieces(
     if n_fft <= 0 or n_fft > length:
         raise refused(f"expected n_fft above 0 and at most {length}, got {n_fft}")
     if hop_length <= 0:
-        raise refused(f"expected hop_length above 0, got {hop_length}")
+        raise refused(f"expected hop_length > 0, but got hop_length={hop_length}")
     if win_length <= 0 or win_length > n_fft:
-        raise refused(f"expected win_length above 0 and at most {n_fft}, got {win_length}")
+        raise refused(f"expected 0 < win_length <= n_fft, but got win_length={win_length}")
     _check_window(window, win_length)
     wide = _centred(self, window, n_fft, win_length)
     count = 1 + (length - n_fft) // hop_length
@@ -107,7 +110,7 @@ def stft_center(
     wide = n_fft if win_length is None else win_length
     if not (self.dtype.is_floating_point or self.dtype.is_complex) or self.ndim not in (1, 2):
         raise refused(
-            "expected self to be a floating-point or complex tensor of 1 or 2 dimensions, got "
+            "expected a 1D or 2D tensor of floating point or complex values, got "
             f"{self.dtype} of {list(self.shape)}"
         )
     input = self
@@ -120,7 +123,7 @@ def stft_center(
     as_complex = any_complex if return_complex is None else return_complex
     if not as_complex:
         if return_complex is None:
-            raise refused("expected return_complex to be given for real self and window")
+            raise refused("stft requires the return_complex parameter be given for real inputs")
         advise_once("stft with return_complex=False", "it is deprecated")
     pieces = _pieces(self, input, n_fft, hop, wide, window, bool(align_to_window) and not center)
     half = not pieces.dtype.is_complex if onesided is None else onesided
@@ -166,12 +169,14 @@ def stft(
 
 def _check_spectrum(self: Tensor, input: Tensor, n_fft: int, onesided: bool) -> None:
     if input.numel() == 0:
-        raise refused("expected self to have elements, got none")
+        raise refused("input tensor cannot be empty.")
     if input.ndim not in (3, 4):
         raise refused(f"expected self of 2 or 3 dimensions, got {list(self.shape)}")
     rows = n_fft // 2 + 1 if onesided else n_fft
     if input.shape[-3] != rows:
-        raise refused(f"expected {rows} frequencies, got self of shape {list(self.shape)}")
+        raise refused(
+            f"expected the frequency dimension of the input to be {rows}, got {list(self.shape)}"
+        )
 
 
 def _real_or_complex(
@@ -208,16 +213,16 @@ def istft(
     hop = n_fft >> 2 if hop_length is None else hop_length
     wide = n_fft if win_length is None else win_length
     if not self.dtype.is_complex:
-        raise refused(f"expected self to be complex, got {self.dtype}")
+        raise refused(f"istft requires a complex-valued input tensor, got {self.dtype}")
     known = rules.are_numbers(self.shape)
     input = _aten.view_as_real(_aten.resolve_conj(self))
     ndim = input.ndim
     half = input.size(-3) != n_fft if onesided is None else onesided
     _check_spectrum(self, input, n_fft, half)
     if not 0 < hop <= wide:
-        raise refused(f"expected hop_length above 0 and at most {wide}, got {hop}")
+        raise refused(f"expected 0 < hop_length <= win_length, got {hop} and {wide}")
     if not 0 < wide <= n_fft:
-        raise refused(f"expected win_length above 0 and at most {n_fft}, got {wide}")
+        raise refused(f"expected 0 < win_length <= n_fft, got {wide} and {n_fft}")
     _check_window(window, wide)
     count = input.shape[-2]
     total = n_fft + hop * (count - 1)
@@ -244,7 +249,7 @@ def istft(
     if not known:
         rules.need_tracing("whether the windows add up to zero is in values, which are not there")
     elif holds(_aten.lt.Scalar(_aten.min(_aten.abs(envelope)), 1e-11)):
-        raise refused("the windows add up to zero at some place")
+        raise refused("window overlap add min: 1, the windows add up to zero at some place")
     y = _aten.div.Tensor(y, envelope)
     if ndim == 3:
         y = _aten.squeeze.dim(y, 0)

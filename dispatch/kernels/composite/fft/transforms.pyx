@@ -12,6 +12,7 @@ from dispatch._C.dtypes cimport (
     ST_float16, ST_float32, ST_float64, default_dtype_code, get_dtype, is_complex_code, is_floating_code,
 )
 from dispatch._C.errors cimport refused
+from dispatch._C.errors import scalar_type
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.composite.callee cimport Callee, callee
 from dispatch.kernels.meta cimport rules
@@ -43,7 +44,7 @@ cdef int mode_of(object norm, bint forward) except -1:
         return BY_COUNT if forward else BY_NONE
     if norm == "ortho":
         return BY_ROOT
-    raise refused(f"expected norm to be 'forward', 'backward' or 'ortho', got {norm!r}")
+    raise refused(f'Invalid normalization mode: "{norm}"')
 
 
 cdef Tensor promoted(Tensor self, bint need_complex):
@@ -54,7 +55,7 @@ cdef Tensor promoted(Tensor self, bint need_complex):
             code = default_dtype_code()
         narrow = code == ST_float16 and self.device.type in ("cuda", "meta")
         if code != ST_float32 and code != ST_float64 and not narrow:
-            raise refused(f"expected self of a dtype with a transform, got {get_dtype(code)!r}")
+            raise refused(f"Unsupported dtype {scalar_type(get_dtype(code))}")
         if need_complex:
             code = complex_of(code)
     return self if code == self.c_dtype else TO_COPY.call((self, get_dtype(code)))
@@ -62,7 +63,7 @@ cdef Tensor promoted(Tensor self, bint need_complex):
 
 cdef int check_count(object n) except -1:
     if n < 1:
-        raise refused(f"expected at least one point to transform, got {n}")
+        raise refused(f"Invalid number of data points ({n}) specified")
     return 0
 
 
@@ -87,12 +88,12 @@ cdef tuple shape_and_dims(Tensor self, object s, object dim):
     if dim is not None:
         dims = [rules.wrap_dim(d, self.c_ndim, False) for d in dim]
         if len(set(dims)) != len(dims):
-            raise refused(f"expected dim to name each dimension once, got {list(dim)}")
+            raise refused(f"FFT dims must be unique, got {list(dim)}")
     if s is not None:
         if dim is not None and len(dim) != len(s):
-            raise refused(f"expected s and dim of one length, got {list(s)} and {list(dim)}")
+            raise refused(f"When given, dim and shape arguments must have the same length, got {list(s)} and {list(dim)}")
         if len(s) > self.c_ndim:
-            raise refused(f"s {list(s)} has more values than self of {list(self.shape)}")
+            raise refused(f"Got shape with {len(s)} values but input tensor only has {self.c_ndim} dimensions.")
         if dim is None:
             dims = list(range(self.c_ndim - len(s), self.c_ndim))
         sizes = self.shape
@@ -109,7 +110,7 @@ cdef tuple shape_and_dims(Tensor self, object s, object dim):
 
 cdef int check_any(list dims) except -1:
     if not dims:
-        raise refused("expected at least one dimension to transform, got none")
+        raise refused("must transform at least one axis, got none")
     return 0
 
 
@@ -130,13 +131,13 @@ cdef tuple real_shape_and_dims(Tensor self, object s, object dim):
 
 cdef int check_real(Tensor self) except -1:
     if is_complex_code(self.c_dtype):
-        raise refused(f"expected self to be real, got {get_dtype(self.c_dtype)!r}")
+        raise refused(f"expects a real input tensor, but got {scalar_type(get_dtype(self.c_dtype))}")
     return 0
 
 
 cdef int check_complex_out(Tensor out) except -1:
     if out is not None and not is_complex_code(out.c_dtype):
-        raise refused(f"expected out to be complex, got {get_dtype(out.c_dtype)!r}")
+        raise refused(f"expects a complex output tensor, but got {scalar_type(get_dtype(out.c_dtype))}")
     return 0
 
 

@@ -14,13 +14,16 @@ __all__ = ["check_errors"]
 
 _aten = ops.aten
 
-_SINGULAR = "the inverse does not exist: element {} of the diagonal is zero (matrix is singular)"
+_SINGULAR = (
+    "The diagonal element {} is zero, the inversion could not be completed because the input "
+    "matrix is singular"
+)
 _EIGENVALUES = "no convergence: matrix is ill-conditioned or repeats eigenvalues (code {})"
 
 # Part of an operator's name -> what a positive number says, PyTorch's order.
 _MEANINGS = (
     ("inv", _SINGULAR),
-    ("solve", "the matrix is singular (code {})"),
+    ("solve", "The solver failed because the input matrix is singular (code {})"),
     ("cholesky", "the matrix is not positive-definite: its leading minor of order {} is not"),
     ("svd", "no convergence: matrix is ill-conditioned or repeats singular values (code {})"),
     ("eig", _EIGENVALUES),
@@ -36,7 +39,7 @@ def _first(info: Tensor, is_matrix: bool) -> tuple[int, str]:
         return number, ""
     numbers = _aten.reshape(info, [-1]).tolist()
     place = next(i for i, number in enumerate(numbers) if number)
-    return numbers[place], f" (batch element {place})"
+    return numbers[place], f": (Batch element {place})"
 
 
 def check_errors(info: Tensor, api_name: str, *, is_matrix: bool) -> None:

@@ -50,10 +50,10 @@ _EPSILON = {dtypes.float32: 2.0**-23, dtypes.float64: 2.0**-52}
 
 def _two_dims(self: Tensor, dim: _Ints) -> list[int]:
     if len(dim) != 2:
-        raise refused(f"expected dim to be two dimensions, got {list(dim)}")
+        raise refused(f"dim must be a 2-tuple. Got {list(dim)}")
     dims = [rules.wrap_dim(d, self.ndim) for d in dim]
     if dims[0] == dims[1]:
-        raise refused(f"expected dim to be two different dimensions, got {list(dim)}")
+        raise refused(f"dims must be different. Got {list(dim)}")
     return dims
 
 
@@ -94,7 +94,7 @@ def matrix_norm(
     order = abs(ord)
     check_floating("self", self, order != 2)
     if order not in (1, 2, math.inf):
-        raise refused(f"expected ord to be 1, 2 or infinity, or one of these negative, got {ord}")
+        raise refused(f"Order {ord} not supported.")
     dims = _two_dims(self, dim)
     if order == 2:
         values, back = _singular_values(self, dims, dtype)
@@ -119,7 +119,7 @@ def matrix_norm_str(
 ) -> Tensor:
     """The root of the sum of squares ("fro"), or the sum of the singular values ("nuc")."""
     if ord not in ("fro", "nuc"):
-        raise refused(f"expected ord to be 'fro' or 'nuc', got {ord!r}")
+        raise refused(f"Order {ord} not supported.")
     check_matrix("self", self)
     check_floating("self", self, ord != "nuc")
     dims = _two_dims(self, dim)
@@ -140,7 +140,7 @@ def _exactly_into(out: Tensor, result: Tensor) -> Tensor:
 def _check_norm_dims(self: Tensor, given: bool, dim: _Ints | None) -> None:
     if dim is not None:
         if len(dim) not in (1, 2):
-            raise refused(f"expected dim to be one or two dimensions, got {list(dim)}")
+            raise refused(f"If dim is specified, it must be of length 1 or 2. Got {list(dim)}")
     elif given and self.ndim not in (1, 2):
         raise refused(
             f"expected self of 1 or 2 dimensions, for dim is not given, got {list(self.shape)}"
@@ -201,7 +201,7 @@ def _by_inverse(self: Tensor, p: Any) -> Tensor:
 def _condition(self: Tensor, p: Any) -> Tensor:
     check_matrix("self", self)
     if p not in (1, -1, 2, -2, math.inf, -math.inf, "fro", "nuc"):
-        raise refused(f"expected p to be 1, 2, infinity, 'fro' or 'nuc', got {p!r}")
+        raise refused(f"linalg.cond got an invalid norm type: {p}")
     if isinstance(p, str):
         check_square("self", self)
     if 0 in self.shape:

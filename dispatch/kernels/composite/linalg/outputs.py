@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dispatch._C import dtypes
 from dispatch._C.dtypes import dtype
-from dispatch._C.errors import refused
+from dispatch._C.errors import refused, scalar_type
 from dispatch._C.structured import check_placed
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
@@ -23,7 +23,10 @@ def new(like: Tensor, kind: dtype | None = None) -> Tensor:
 def check_castable(out: Tensor, kind: dtype) -> None:
     """Whether a result of `kind` can be copied into `out` (checkLinalgCompatibleDtype)."""
     if not dtypes.can_cast(kind, out.dtype):
-        raise refused(f"a result of {kind} cannot be cast to out of {out.dtype}")
+        raise refused(
+            f"Expected result to be safely castable from {scalar_type(kind)} dtype, but got result "
+            f"with dtype {scalar_type(out.dtype)}"
+        )
 
 
 def into(out: Tensor, result: Tensor) -> Tensor:

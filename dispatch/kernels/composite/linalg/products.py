@@ -106,12 +106,12 @@ def matrix_exp_backward(self: Tensor, grad: Tensor) -> Tensor:
 def _as_matrices(tensors: Sequence[Tensor]) -> tuple[list[Tensor], list[int]]:
     """Vectors at the ends as a row and a column, and the sizes of the result."""
     if len(tensors) < 2:
-        raise refused(f"expected at least 2 tensors, got {len(tensors)}")
+        raise refused(f"multi_dot(): expected at least 2 tensors but got {len(tensors)}")
     matrices, sizes = list(tensors), []
     first, last = tensors[0], tensors[-1]
     for name, t in (("first", first), ("last", last)):
         if t.ndim not in (1, 2):
-            raise refused(f"expected the {name} of tensors to have 1 or 2 dimensions, got {t.ndim}")
+            raise refused(f"multi_dot(): the {name} tensor must be 1D or 2D but got {t.ndim}D")
     if first.ndim == 1:
         matrices[0] = _aten.unsqueeze(first, 0)
     else:
@@ -122,11 +122,21 @@ def _as_matrices(tensors: Sequence[Tensor]) -> tuple[list[Tensor], list[int]]:
         sizes.append(last.shape[1])
     for i, t in enumerate(matrices):
         if t.ndim != 2:
-            raise refused(f"expected tensor {i} to have 2 dimensions, got {t.ndim}")
-        if t.device != first.device or t.dtype is not first.dtype:
-            raise refused("expected tensors of one device and dtype")
+            raise refused(f"multi_dot(): tensor {i} must be 2D but got {t.ndim}D")
+        for what, mine, theirs in (
+            ("dtype", t.dtype, first.dtype),
+            ("device", t.device, first.device),
+        ):
+            if mine != theirs:
+                raise refused(
+                    f"multi_dot(): all tensors must have be the same {what} but tensor 0 is "
+                    f"{theirs} and tensor {i} {mine}"
+                )
         if i and matrices[i - 1].shape[-1] != t.shape[0]:
-            raise refused(f"tensors {i - 1} and {i} cannot be multiplied, their sizes differ")
+            raise refused(
+                f"multi_dot(): tensors {i - 1} and {i} with shapes {list(tensors[i - 1].shape)} "
+                f"and {list(tensors[i].shape)} cannot be multiplied"
+            )
     return matrices, sizes
 
 
@@ -216,7 +226,7 @@ def vander(x: Tensor, *, N: int | None = None) -> Tensor:
     sizes = list(x.shape)
     n = sizes[-1] if N is None else N
     if n <= 1:
-        raise refused(f"expected N above 1, got {n}")
+        raise refused(f"N must be greater than 1, got {n}")
     wide = _aten.expand(_aten.unsqueeze(x, -1), [*sizes, n - 1])
     powers = _aten.cumprod(wide, -1)
     return _aten.cat([_aten.new_ones(powers, [*sizes, 1]), powers], -1)

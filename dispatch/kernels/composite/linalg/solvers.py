@@ -220,11 +220,14 @@ def lstsq(
 def tensorinv(self: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
     """The inverse of the matrix whose rows are the first `ind` dimensions."""
     if ind <= 0:
-        raise refused(f"expected ind above 0, got {ind}")
+        raise refused(f"Expected a strictly positive integer for 'ind', but got {ind}")
     left, right = list(self.shape[:ind]), list(self.shape[ind:])
     size = math.prod(right)
     if size != math.prod(left):
-        raise refused(f"expected {left} and {right} to have as many elements")
+        raise refused(
+            "Expected self to satisfy the requirement prod(self.shape[ind:]) == "
+            f"prod(self.shape[:ind]), got {left} and {right}"
+        )
     result, info = _aten.linalg_inv_ex(_aten.reshape(self, [size, size]))
     _check(info, "inv", result)
     result = _aten.reshape(result, right + left)

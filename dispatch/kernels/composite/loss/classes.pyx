@@ -57,7 +57,8 @@ cdef object nll_loss_nd(Tensor self, Tensor target, Tensor weight, int64_t reduc
     if self.c_ndim != 1 and not (target.c_ndim and is_same_size(self.c_sizes[0], target.c_sizes[0])):
         if target.c_ndim == 0:
             raise refused("expected a target with a batch, got one without dimensions", IndexError)
-        raise refused(f"expected one batch size, got {sizes_of(self)} and {sizes_of(target)}", ValueError)
+        raise refused(f"Expected input batch_size ({size_object(self.c_sizes[0])}) to match target batch_size "
+                      f"({size_object(target.c_sizes[0])})", ValueError)
     if self.c_ndim <= 2:
         return NLL_LOSS.call((self, target, weight, reduction, ignored))
     if self.c_ndim == 4:
@@ -65,7 +66,7 @@ cdef object nll_loss_nd(Tensor self, Tensor target, Tensor weight, int64_t reduc
     shape = sizes_of(self)
     wanted = sizes_of(target)
     if wanted[1:] != shape[2:]:
-        raise refused(f"target of shape {wanted} does not fit self of shape {shape}")
+        raise refused(f"Expected target size {shape[:1] + shape[2:]}, got {wanted}")
     self, made = CONTIGUOUS.call((self,)), CONTIGUOUS.call((target,))
     flat = [1, -1] if self.numel() > 0 else [0, 0]
     pictures = VIEW.call((self, shape[:2] + flat))
@@ -95,12 +96,12 @@ cdef object cross_entropy_loss(Tensor self, Tensor target, Tensor weight, int64_
     cdef int64_t dim = 0 if self.c_ndim == 1 else 1
     if has_shape_of(self, target):
         if not is_floating_code(target.c_dtype):
-            raise refused("probabilities must be floating")
+            raise refused("Expected floating point type for target with class probabilities, got " + repr(target.dtype))
         if ignore_index >= 0:
-            raise refused("ignore_index is for class indices")
+            raise refused("ignore_index is not supported for floating point target")
         return of_probabilities(self, target, weight, reduction, label_smoothing, dim)
     if not 0.0 <= label_smoothing <= 1.0:
-        raise refused(f"label_smoothing {label_smoothing} is not in [0, 1]")
+        raise refused(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     logs = LOG_SOFTMAX.call((self, dim))
     loss = NLL_LOSS_ND.call((logs, target, weight, reduction, size_object(ignore_index)))
     if label_smoothing == 0.0:

@@ -38,7 +38,8 @@ cdef Tensor into(Tensor out, Tensor result):
 
 cdef int check_contracted(Tensor self, Tensor other, object a, object b) except -1:
     if self.shape[a] != other.shape[b] and self.shape[a] != 1 and other.shape[b] != 1:
-        raise refused(f"dimension {a} of {list(self.shape)} and dimension {b} of {list(other.shape)} differ in size")
+        raise refused(f"contracted dimensions need to match, but first has size {self.shape[a]} in dim {a} and second has size "
+                      f"{other.shape[b]} in dim {b}")
     return 0
 
 
@@ -55,7 +56,7 @@ def tensordot(Tensor self not None, Tensor other not None, dims_self, dims_other
     cdef list left, right, kept1, kept2, sizes1, sizes2
     cdef Py_ssize_t i, count = len(dims_self)
     if count != len(dims_other):
-        raise refused("expected as many dims_self as dims_other")
+        raise refused("both dimension lists should have same length")
     left = [rules.wrap_dim(d, self.c_ndim, True) for d in dims_self]
     right = [rules.wrap_dim(d, other.c_ndim, True) for d in dims_other]
     for i in range(count):
@@ -92,7 +93,8 @@ cdef Tensor inner_of(Tensor self, Tensor other):
     if self.c_ndim == 0 or other.c_ndim == 0:
         return MUL.call((self, other))
     if self.shape[self.c_ndim - 1] != other.shape[other.c_ndim - 1]:
-        raise refused(f"expected one size for the last dimensions, got {list(self.shape)} and {list(other.shape)}")
+        raise refused("the last dimension must match on both input tensors but got shapes "
+                      f"{list(self.shape)} and {list(other.shape)}")
     return TENSORDOT.call((self, other, [-1], [-1]))
 
 
@@ -133,7 +135,7 @@ def kron_out(Tensor self not None, Tensor other not None, *, Tensor out not None
     left, right, sizes = kron_views(self, other)
     kind = rules_of.result_type(self, other)
     if not can_cast(kind, out.dtype):
-        raise refused(f"a result of {kind} cannot be cast to out of {out.dtype}")
+        raise refused(f"result type {kind} can't be cast to the desired output type {out.dtype}")
     resize_out(out, sizes)
     shape = [x * y for x, y in zip(left.shape, right.shape)]
     MUL_OUT.call((left, right, UNSAFE_VIEW.call((out, shape))))

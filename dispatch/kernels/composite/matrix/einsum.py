@@ -27,7 +27,12 @@ def _subscripts(text: str, where: str) -> Labels:
     while rest:
         label = _ELLIPSIS if rest.startswith(_ELLIPSIS) else rest[0]
         if label != _ELLIPSIS and not (label.isascii() and label.isalpha()):
-            raise _error(f"expected letters and '...' in the subscripts of {where}, got {text!r}")
+            if label == ".":
+                raise _error(f"einsum(): found '.' for {where} that is not part of any ellipsis")
+            raise _error(
+                f"einsum(): invalid subscript given for {where}, {label!r}, subscripts must be in "
+                "[a-zA-Z]"
+            )
         if label == _ELLIPSIS and label in labels:
             raise _error(f"more than one ellipsis in the subscripts of {where}: {text!r}")
         labels.append(label)
@@ -40,12 +45,19 @@ def _read(equation: str, ndims: Sequence[int]) -> tuple[list[Labels], Labels | N
     left, arrow, right = equation.partition("->")
     parts = left.split(",")
     if len(parts) != len(ndims):
-        raise _error(f"{equation!r} is for {len(parts)} operands, got {len(ndims)}")
+        which = "fewer" if len(ndims) < len(parts) else "more"
+        raise _error(
+            f"einsum(): {which} operands were provided than specified in the equation {equation!r}"
+        )
     inputs = [_subscripts(part, f"operand {i}") for i, part in enumerate(parts)]
     for i, (labels, ndim) in enumerate(zip(inputs, ndims, strict=True)):
         n = len(labels) - (_ELLIPSIS in labels)
         if n > ndim or (n < ndim and _ELLIPSIS not in labels):
-            raise _error(f"operand {i} has {ndim} dimensions, but {n} subscripts")
+            told = "" if _ELLIPSIS in labels else " and no ellipsis was given"
+            raise _error(
+                f"einsum(): the number of subscripts in the equation ({n}) does not match the "
+                f"number of dimensions ({ndim}) for operand {i}{told}"
+            )
     return inputs, _subscripts(right, "the output") if arrow else None
 
 
@@ -60,9 +72,12 @@ def _check_output(output: Labels, inputs: Sequence[Labels]) -> None:
     known = {label for labels in inputs for label in labels}
     for label in output:
         if output.count(label) > 1:
-            raise _error(f"the output has the subscript {label!r} more than once")
+            raise _error(f"einsum(): output subscript {label} appears more than once in the output")
         if label != _ELLIPSIS and label not in known:
-            raise _error(f"no operand has the output's subscript {label!r}")
+            raise _error(
+                f"einsum(): output subscript {label} does not appear in the equation for any input "
+                "operand"
+            )
 
 
 def _unfold(labels: Labels, n: int) -> Iterator[tuple[str, int]]:

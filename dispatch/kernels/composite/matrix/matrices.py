@@ -232,9 +232,14 @@ def _like_self(self: Tensor, result: Tensor) -> Tensor:
 # ---- products ----------------------------------------------------------------------------------
 
 
+def _check_vector(name: str, t: Tensor) -> None:
+    if t.ndim != 1:
+        raise _error(f"Expected 1-D argument {name}, but got {t.ndim}-D")
+
+
 def _column(self: Tensor, vec2: Tensor) -> Tensor:
-    if self.ndim != 1 or vec2.ndim != 1:
-        raise _error(f"expected vectors, got {list(self.shape)} and {list(vec2.shape)}")
+    _check_vector("self", self)
+    _check_vector("vec2", vec2)
     return _aten.reshape(self, [self.shape[0], 1])
 
 
@@ -286,8 +291,8 @@ def _check_scale(self: Tensor, *factors: Any) -> None:
 
 
 def _check_addr(self: Tensor, vec1: Tensor, vec2: Tensor, beta: Any, alpha: Any) -> None:
-    if vec1.ndim != 1 or vec2.ndim != 1:
-        raise _error(f"expected vectors, got {list(vec1.shape)} and {list(vec2.shape)}")
+    _check_vector("vec1", vec1)
+    _check_vector("vec2", vec2)
     _check_scale(self, beta, alpha)
 
 
@@ -345,7 +350,9 @@ def addr_out(
         return _aten.addcmul.out(self, vec2, column, value=alpha, out=out)
     result = addr(self, vec1, vec2, beta=beta, alpha=alpha)
     if not dtypes.can_cast(result.dtype, out.dtype):
-        raise _error(f"a result of {result.dtype} cannot be cast to out of {out.dtype}")
+        raise _error(
+            f"result type {result.dtype} can't be cast to the desired output type {out.dtype}"
+        )
     check_placed(result, out)
     return _aten.copy_(resize_out(out, result.shape), result)
 

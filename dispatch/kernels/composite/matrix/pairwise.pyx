@@ -33,7 +33,8 @@ cdef Tensor with_diagonals(int i, Tensor t, list labels, list seen):
             continue
         first = <int>seen.index(label)
         if t.c_sizes[first] != t.c_sizes[len(seen)]:
-            raise refused(f"operand {i} has the subscript {label[0]!r} for sizes {size_object(t.c_sizes[first])} and "
+            raise refused(f"einsum(): subscript {label[0]} is repeated for operand {i} but the sizes don't match, "
+                          f"{size_object(t.c_sizes[first])} and "
                           f"{size_object(t.c_sizes[len(seen)])}")
         t = DIAGONAL.call((t, 0, first, <int>len(seen)))
         last = t.c_ndim - 1
@@ -66,7 +67,8 @@ cdef int check_sizes(list operands, list every) except -1:
                 first = t
             elif not expect_eq(t.c_sizes[d], first.c_sizes[d]):
                 sizes = [size_object((<Tensor>x).c_sizes[d]) for x in operands if ne_or_true((<Tensor>x).c_sizes[d], 1)]
-                raise refused(f"the subscript {every[d][0]!r} has sizes {sizes} that differ")
+                raise refused(f"einsum(): subscript {every[d][0]} has sizes {sizes}, the last of which does not broadcast with "
+                              "previously seen size")
     return 0
 
 

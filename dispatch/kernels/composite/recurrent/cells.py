@@ -104,13 +104,19 @@ relu_step = _simple(lambda gates: _aten.relu(gates))
 def _check(input: Tensor, state: Sequence[Tensor], weights: Parameters) -> None:
     if input.size(1) != weights.w_ih.size(1):
         raise refused(
-            f"expected input to have {weights.w_ih.size(1)} columns, got {list(input.shape)}"
+            f"input has inconsistent input_size: got {input.size(1)} expected "
+            f"{weights.w_ih.size(1)}"
         )
-    for hidden in state:
-        if input.size(0) != hidden.size(0) or hidden.size(1) != weights.w_hh.size(1):
+    for i, hidden in enumerate(state):
+        if input.size(0) != hidden.size(0):
             raise refused(
-                f"expected hx of shape [{input.size(0)}, {weights.w_hh.size(1)}], "
-                f"got {list(hidden.shape)}"
+                f"Input batch size {input.size(0)} doesn't match hidden{i} batch size "
+                f"{hidden.size(0)}"
+            )
+        if hidden.size(1) != weights.w_hh.size(1):
+            raise refused(
+                f"hidden{i} has inconsistent hidden_size: got {hidden.size(1)}, expected "
+                f"{weights.w_hh.size(1)}"
             )
 
 

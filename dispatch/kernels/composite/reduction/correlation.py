@@ -106,7 +106,10 @@ def _freedom(total: Tensor, weights: Tensor, aweights: Tensor | None, correction
 def corrcoef(self: Tensor) -> Tensor:
     """The covariance matrix with each variable scaled to variance 1."""
     if self.ndim > 2:
-        raise refused(f"expected self to have at most 2 dimensions, got shape {list(self.shape)}")
+        raise refused(
+            "corrcoef(): expected input to have two or fewer dimensions but got an input with "
+            f"{self.ndim} dimensions"
+        )
     found = cov(self)
     if found.ndim == 0:
         return _aten.div.Tensor(found, found)

@@ -58,7 +58,7 @@ cdef int take_rows(Tensor out, Tensor weight, Tensor indices, object error) exce
     j.n, j.rows = positions.c_numel, weight.c_sizes[0]
     j.indices = <const int64_t*>address(positions)
     if not are_in_range(j.indices, j.n, 0, j.rows, &wrong):
-        raise refused(f"index {wrong} is out of bounds for a table of {j.rows} rows", error)
+        raise refused(f"index out of range in self: {wrong} for a table of {j.rows} rows", error)
     if out.c_numel == 0:
         return 0
     j.size = weight.c_sizes[1] * dtypes.itemsize_table()[weight.c_dtype]
@@ -218,7 +218,7 @@ cdef object embedding_renorm_(Tensor self, Tensor indices, double max_norm, doub
     j.n, j.rows, j.size = positions.c_numel, self.c_sizes[0], self.c_sizes[1]
     j.indices, j.longest, j.p = <const int64_t*>address(positions), max_norm, norm_type
     if not are_in_range(j.indices, j.n, -j.rows, j.rows, &wrong):
-        raise refused(f"index {wrong} is out of bounds for a table of {j.rows} rows", IndexError)
+        raise refused(f"index out of range in self: {wrong} for a table of {j.rows} rows", IndexError)
     if j.n == 0 or self.c_numel == 0:
         return self
     j.paired = is_complex_code(self.c_dtype)

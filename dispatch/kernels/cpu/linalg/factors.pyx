@@ -98,7 +98,7 @@ cdef int ldl_factor_ex(Tensor LD, Tensor pivots, Tensor info, Tensor self, bint 
 
 cdef int check_pivoted(bint pivot) except -1:
     if not pivot:
-        raise refused("there is no LU without pivoting on the CPU")
+        raise refused("LU without pivoting is not implemented on the CPU")
     return 0
 
 
@@ -429,7 +429,7 @@ cdef int svd(Tensor U, Tensor S, Tensor Vh, Tensor A, bint full_matrices, bint c
     """Singular values in descending order and, if wanted, vectors: U @ diag(S) @ Vh."""
     cdef Block a, s, state, u = None, vh = None
     if driver is not None:
-        raise refused("driver is for CUDA only, expected None")
+        raise refused("keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend")
     if A.c_numel == 0:
         if compute_uv:
             fill_identity(U)

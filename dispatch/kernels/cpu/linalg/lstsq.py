@@ -43,12 +43,19 @@ def _check(self: Tensor, b: Tensor, driver: str) -> None:
             f"{list(self.shape)} and {list(b.shape)}"
         )
     if self.dtype is not b.dtype:
-        raise refused(f"expected self and b to have the same dtype, got {self.dtype}, {b.dtype}")
+        raise refused(
+            "Expected input and other to have the same dtype, but got input's dtype "
+            f"{self.dtype} and other's dtype {b.dtype}"
+        )
     rows = b.shape[-1 if is_vector_rhs(self, b) else -2]
     if self.shape[-2] != rows:
-        raise refused(f"self of {list(self.shape)} and b of {list(b.shape)} differ in rows")
+        raise refused(
+            f"input.size(-2) should match other.size(-2), {list(self.shape)} and {list(b.shape)}"
+        )
     if driver not in _DRIVERS:
-        raise refused(f"expected driver to be one of {list(_DRIVERS)}, got {driver!r}")
+        raise refused(
+            f"parameter `driver` should be one of ({', '.join(_DRIVERS)}), got {driver!r}"
+        )
 
 
 def _take(out: Tensor, result: Tensor) -> None:

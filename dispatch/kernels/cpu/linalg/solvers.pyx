@@ -228,7 +228,8 @@ cdef int check_rows(Block pivots) except -1:
         p = <const int*>matrix(pivots, i)
         for k in range(pivots.rows):
             if not 0 < p[k] <= pivots.rows:
-                raise refused(f"expected pivots of lu_factor, from 1 to {pivots.rows}, got {p[k]}")
+                raise refused("Pivots given to lu_solve must all be smaller or equal to LU.size(-2), "
+                              f"from 1 to {pivots.rows}, got {p[k]}")
     return 0
 
 

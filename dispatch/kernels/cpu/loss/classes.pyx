@@ -215,7 +215,7 @@ cdef int backward(Tensor grad_input, Tensor grad_output, Tensor self, Tensor tar
 
 cdef int check_target(Tensor target, bint bytes_too) except -1:
     if target.c_dtype != ST_int64 and not (bytes_too and target.c_dtype == ST_uint8):
-        raise refused(f"expected an int64 target, got {dtypes.get_dtype(target.c_dtype)!r}")
+        raise refused(f"expected target dtype to be Long or Byte, but found {dtypes.get_dtype(target.c_dtype)!r}")
     return 0
 
 

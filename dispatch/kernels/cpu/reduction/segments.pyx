@@ -57,11 +57,11 @@ cdef int check_within(Segments* s, bint unsafe) except -1:
             else:
                 start, end = end, end + s.places[i * s.count + j]
             if end < start and not s.are_offsets and not unsafe:
-                raise refused("expected no negative lengths")
+                raise refused("lengths contains negative value!")
             if start < 0 or end < 0 or start > s.size or end > s.size:
                 raise refused(f"expected segments within the {s.size} elements of data along axis, got one from {start} to {end}")
         if not s.are_offsets and not unsafe and end != s.size:
-            raise refused(f"expected lengths to sum to {s.size}")
+            raise refused(f"Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1), {s.size}")
     return 0
 
 
@@ -71,7 +71,7 @@ cdef Tensor read_segments(Segments* s, Tensor data, Tensor lengths, Tensor offse
     cdef str name = "lengths" if offsets is None else "offsets"
     cdef int64_t d
     if given is None:
-        raise refused("expected lengths or offsets to be given")
+        raise refused("Either lengths or offsets must be defined.")
     check_places(data, name, given, axis)
     for d in range(axis):
         if given.c_sizes[d] != data.c_sizes[d]:
@@ -152,9 +152,9 @@ def segment_reduce(Tensor data not None, str reduce not None, *, Tensor lengths=
     cdef object kept
     axis = rules.wrap_dim(axis, data.c_ndim, True)
     if indices is not None:
-        raise refused("indices are not supported")
+        raise refused("indices based reduction is not supported yet.")
     if lengths is None and offsets is None:
-        raise refused("expected lengths or offsets to be given")
+        raise refused("Either lengths or offsets must be defined.")
     read_reduction(&s, reduce, initial)
     places = read_segments(&s, data, lengths, offsets, axis, unsafe)
     check_kernel(data.c_dtype, DTYPES_FLOATING)

@@ -37,7 +37,7 @@ cdef void add_matrix(Spec* s, int64_t rows, int64_t columns) noexcept:
 
 cdef int check_points(str name, Tensor points, object error=RuntimeError) except -1:
     if points.c_ndim < 2:
-        raise refused(f"{name} must have at least 2 dimensions, got {shape_of(points)}", error)
+        raise refused(f"only supports at least 2D tensors, {name.upper()} got: {points.c_ndim}D", error)
     return 0
 
 
@@ -51,11 +51,11 @@ cpdef int check_sets(Tensor x1, Tensor x2, double p, object compute_mode) except
     check_points("x1", x1)
     check_points("x2", x2)
     if ne(last(x1, 1), last(x2, 1)):
-        raise refused(f"x1 and x2 must have as many columns, got {shape_of(x1)} and {shape_of(x2)}")
+        raise refused(f"X1 and X2 must have the same number of columns, got {shape_of(x1)} and {shape_of(x2)}")
     check_real("x1", x1)
     check_real("x2", x2)
     if not p >= 0:
-        raise refused(f"p must not be negative, got {p}")
+        raise refused(f"only supports non-negative p values, got {p}")
     if compute_mode is not None and compute_mode not in (0, 1, 2):
         raise refused(f"compute_mode must be 0, 1 or 2, got {compute_mode}")
     return 0

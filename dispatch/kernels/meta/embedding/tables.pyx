@@ -14,8 +14,8 @@ from dispatch.kernels.meta.rules.sizes cimport sizes_of
 
 cdef int check_index_dtype(str name, Tensor t) except -1:
     if t.c_dtype != ST_int64 and t.c_dtype != ST_int32:
-        raise refused(f"expected {name} to have dtype int32 or int64, "
-                      f"got {dtypes.get_dtype(t.c_dtype)!r}")
+        raise refused(f"Expected tensor for argument '{name}' to have one of the scalar types: Long, Int; "
+                      f"but got {dtypes.get_dtype(t.c_dtype)!r}")
     return 0
 
 

@@ -11,9 +11,10 @@ from dispatch._C.dtypes cimport (
     ST_NONE, ST_bfloat16, ST_complex64, ST_complex128, ST_float32, ST_float64, ST_int32, is_complex_code, is_floating_code,
 )
 from dispatch._C.errors cimport refused
+from dispatch._C.errors import scalar_type
 from dispatch._C.size cimport new_size
 from dispatch._C.structured cimport Spec
-from dispatch._C.symbolic cimport larger, ne
+from dispatch._C.symbolic cimport larger, ne, size_object
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.meta.fft cimport transforms as fft
@@ -39,7 +40,7 @@ cdef int real_of(int code) noexcept nogil:
 cdef int complex_of(int code) except -1:
     cdef int found = code if is_complex_code(code) else ST_complex64 if code == ST_bfloat16 else fft.complex_of(code)
     if found == ST_NONE:
-        raise refused(f"expected a dtype that has a complex one, got {dtypes.get_dtype(code)!r}")
+        raise refused(f"Unknown Complex ScalarType for {scalar_type(dtypes.get_dtype(code))}")
     return found
 
 
@@ -48,7 +49,7 @@ cdef int complex_of(int code) except -1:
 cpdef int check_matrix(str name, Tensor t) except -1:
     """checkIsMatrix."""
     if t.c_ndim < 2:
-        raise refused(f"expected {name} to have at least 2 dimensions, got shape {shape_of(t)}")
+        raise refused(f"The input tensor {name} must have at least 2 dimensions, got shape {shape_of(t)}")
     return 0
 
 
@@ -56,7 +57,8 @@ cpdef int check_square(str name, Tensor t) except -1:
     """squareCheckInputs."""
     check_matrix(name, t)
     if ne(t.c_sizes[t.c_ndim - 1], t.c_sizes[t.c_ndim - 2]):
-        raise refused(f"expected {name} to have square matrices, got shape {shape_of(t)}")
+        raise refused(f"{name} must be batches of square matrices, but they are "
+                      f"{size_object(t.c_sizes[t.c_ndim - 2])} by {size_object(t.c_sizes[t.c_ndim - 1])} matrices")
     return 0
 
 
@@ -65,8 +67,10 @@ cpdef int check_floating(str name, Tensor t, bint narrow=True) except -1:
     cdef int code = t.c_dtype
     if code == ST_float32 or code == ST_float64 or code == ST_complex64 or code == ST_complex128:
         return 0
-    if not narrow or not (is_floating_code(code) or is_complex_code(code)):
-        raise refused(f"expected {name} of a floating-point or complex dtype, got {name_of(t)!r}")
+    if not (is_floating_code(code) or is_complex_code(code)):
+        raise refused(f"Expected a floating point or complex tensor as input. Got {scalar_type(name_of(t))} for {name}")
+    if not narrow:
+        raise refused(f"Low precision dtypes not supported. Got {scalar_type(name_of(t))} for {name}")
     return 0
 
 
@@ -87,7 +91,7 @@ cpdef int check_solver_sides(Tensor a, Tensor b) except -1:
     if b.c_ndim < 2:
         raise refused(f"expected self to have at least 2 dimensions, got shape {shape_of(b)}", IndexError)
     if ne(a.c_sizes[a.c_ndim - 1], b.c_sizes[b.c_ndim - 2]):
-        raise refused(f"sizes {shape_of(a)} and {shape_of(b)} do not fit each other")
+        raise refused(f"Incompatible matrix sizes: each A matrix is {shape_of(a)} but each b matrix is {shape_of(b)}")
     return 0
 
 
@@ -95,10 +99,10 @@ cdef int check_solver(Tensor a, const int64_t* b_sizes, int b_ndim, bint left, s
     """checkInputsSolver: the sides of AX = B, or of XA = B."""
     check_square(name, a)
     if b_ndim < 2:
-        raise refused(f"expected B to have at least 2 dimensions, got shape {list(new_size(b_ndim, b_sizes))}")
+        raise refused(f"The input tensor B must have at least 2 dimensions, got shape {list(new_size(b_ndim, b_sizes))}")
     if ne(a.c_sizes[a.c_ndim - 1], b_sizes[b_ndim - 2 if left else b_ndim - 1]):
-        raise refused(f"{name} of {shape_of(a)} and B of {list(new_size(b_ndim, b_sizes))} do not fit "
-                      f"{'AX = B' if left else 'XA = B'}")
+        raise refused(f"Incompatible shapes of {name} and B for the equation {'AX = B' if left else 'XA = B'}, "
+                      f"got {shape_of(a)} and {list(new_size(b_ndim, b_sizes))}")
     return 0
 
 

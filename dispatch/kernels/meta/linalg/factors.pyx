@@ -103,7 +103,8 @@ cdef int lu(Spec* s, Tensor A, bint pivot) except -1:
 cdef int lu_unpack(Spec* s, Tensor LU_data, Tensor LU_pivots, bint unpack_data, bint unpack_pivots) except -1:
     check_matrix("LU_data", LU_data)
     if unpack_pivots and LU_pivots.c_dtype != ST_int32:
-        raise refused(f"expected LU_pivots to be int32, got {dtypes.get_dtype(LU_pivots.c_dtype)!r}")
+        raise refused("LU_pivots is expected to be a contiguous tensor of torch.int32 dtype, got "
+                      f"{dtypes.get_dtype(LU_pivots.c_dtype)!r}")
     return set_unpacked(s, LU_data, unpack_pivots, unpack_data)
 
 
@@ -115,7 +116,7 @@ cdef int qr(Spec* s, Tensor A, object mode) except -1:
     check_matrix("A", A)
     check_floating("A", A)
     if mode not in ("reduced", "complete", "r"):
-        raise refused(f"expected mode to be one of ['reduced', 'complete', 'r'], got {mode!r}")
+        raise refused(f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'")
     m, n = size_of(A, 2), size_of(A, 1)
     k = m if mode == "complete" else smaller(m, n)
     if mode == "r":
@@ -127,7 +128,8 @@ cdef int qr(Spec* s, Tensor A, object mode) except -1:
 
 cdef int check_reflectors(Tensor self, Tensor tau) except -1:
     if self.c_ndim - tau.c_ndim != 1 or not same_sizes(self.c_sizes, tau.c_sizes, self.c_ndim - 2):
-        raise refused(f"expected a vector of reflectors' factors for each matrix of {shape_of(self)}, got {shape_of(tau)}")
+        raise refused("Expected batch dimensions of tau to be equal to input.shape[:-2], "
+                      f"got {shape_of(tau)} for {shape_of(self)}")
     return check_same_dtype("the reflectors", self, "their factors", tau)
 
 
@@ -168,7 +170,7 @@ cdef int ormqr(Spec* s, Tensor self, Tensor input2, Tensor input3, bint left, bi
 cdef int eigh(Spec* s, Tensor A, object UPLO, bint compute_v) except -1:
     check_square("A", A)
     if UPLO not in ("U", "L", "u", "l"):
-        raise refused(f"expected UPLO to be 'L' or 'U', got {UPLO!r}")
+        raise refused(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
     set_sizes(s, A.c_sizes, A.c_ndim - 1, real_of(A.c_dtype), COPIED)
     return set_columns(s + 1, A.c_sizes, A.c_ndim, A.c_dtype, COPIED) if compute_v else set_none(s + 1, A.c_dtype, COPIED)
 

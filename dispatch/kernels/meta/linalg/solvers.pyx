@@ -104,7 +104,7 @@ cdef int lu_solve(Spec* s, Tensor LU, Tensor pivots, Tensor B, bint left, bint a
     check_floating("LU", LU)
     check_same_dtype("LU", LU, "B", B)
     if pivots.c_dtype != ST_int32:
-        raise refused(f"expected pivots to be int32, got {dtypes.get_dtype(pivots.c_dtype)!r}")
+        raise refused(f"pivots should be a Tensor of scalar type torch.int32, got {dtypes.get_dtype(pivots.c_dtype)!r}")
     check_solver(LU, B.c_sizes, B.c_ndim, left, "LU")
     check_pivots(LU, pivots)
     return set_solution(s, LU, B.c_sizes, B.c_ndim, B.c_dtype, left, COPIED)

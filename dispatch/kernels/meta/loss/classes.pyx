@@ -29,7 +29,8 @@ cdef int raise_sizes(Tensor self, Tensor target, object error) except -1:
 
 
 cdef int raise_weight(int64_t classes, Tensor weight) except -1:
-    raise refused(f"expected {size_object(classes)} weights, got {sizes_of(weight)}", asserted(weight))
+    raise refused(f"weight tensor should be defined either for all {size_object(classes)} classes or no classes "
+                  f"but got weight tensor of shape: {sizes_of(weight)}", asserted(weight))
 
 
 cdef int check_target(Tensor target) except -1:
@@ -158,7 +159,8 @@ cdef int check_images(Tensor self, Tensor target, Tensor weight, bint exactly, o
     if self.c_ndim != 4:
         raise refused(f"expected self to have 4 dimensions, got {sizes_of(self)}", error)
     if weight is not None and not expect_eq(weight.c_numel, self.c_sizes[1]):
-        raise refused(f"expected {size_object(self.c_sizes[1])} weights, got {sizes_of(weight)}")
+        raise refused(f"weight tensor should be defined either for all {size_object(self.c_sizes[1])} classes or no classes "
+                      f"but got weight tensor of shape: {sizes_of(weight)}")
     if not one_image_each(self, target, exactly):
         raise_sizes(self, target, error)
     return check_target(target)

@@ -13,7 +13,7 @@ from dispatch._C.dtypes cimport (
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.size cimport new_size
-from dispatch._C.symbolic cimport eq_or_false, expect_eq, larger, lt_or_false, mod, mul, ne_or_true
+from dispatch._C.symbolic cimport eq_or_false, expect_eq, larger, lt_or_false, mod, mul, ne_or_true, size_object
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.meta cimport rules
 from dispatch._C.structured cimport Spec
@@ -22,7 +22,7 @@ from dispatch._C.structured cimport Spec
 # ---- checks ------------------------------------------------------------------------------------
 
 cdef int raise_ndim(str name, Tensor t, int ndim) except -1:
-    raise refused(f"expected {name} to have {ndim} dimensions, got shape "
+    raise refused(f"{name} must be a {'matrix' if ndim == 2 else f'{ndim}D tensor'}, got shape "
                   f"{list(new_size(t.c_ndim, t.c_sizes))}")
 
 
@@ -96,7 +96,8 @@ cdef int fill_bmm(Spec* s, Tensor a, Tensor b, str a_name, str b_name) except -1
     check_ndim(b_name, b, 3)
     check_dtypes(a_name, a, b_name, b)
     if not expect_eq(a.c_sizes[0], b.c_sizes[0]) or not expect_eq(a.c_sizes[2], b.c_sizes[1]):
-        raise_shapes(a, b)
+        raise refused(f"Expected size for first two dimensions of batch2 tensor to be: "
+                      f"{[size_object(a.c_sizes[0]), size_object(a.c_sizes[2])]} but got: {list(new_size(2, b.c_sizes))}.")
     s.ndim = 3
     s.sizes[0], s.sizes[1], s.sizes[2] = a.c_sizes[0], a.c_sizes[1], b.c_sizes[2]
     s.dtype = a.c_dtype
@@ -104,14 +105,15 @@ cdef int fill_bmm(Spec* s, Tensor a, Tensor b, str a_name, str b_name) except -1
 
 
 cdef int bmm(Spec* s, Tensor self, Tensor mat2) except -1:
-    return fill_bmm(s, self, mat2, "m1", "m2")
+    return fill_bmm(s, self, mat2, "batch1", "batch2")
 
 
 cdef int fill_mv(Spec* s, Tensor mat, Tensor vec, str mat_name) except -1:
     check_ndim(mat_name, mat, 2)
     check_ndim("vec", vec, 1)
     if not expect_eq(mat.c_sizes[1], vec.c_sizes[0]):
-        raise_shapes(mat, vec)
+        raise refused(f"size mismatch, got mat ({size_object(mat.c_sizes[0])}x{size_object(mat.c_sizes[1])}), "
+                      f"vec ({size_object(vec.c_sizes[0])})")
     s.ndim = 1
     s.sizes[0] = mat.c_sizes[0]
     s.dtype = mat.c_dtype

@@ -47,7 +47,7 @@ def addmm_activation(
 def check_trace(self: Tensor) -> None:
     """A matrix."""
     if self.ndim != 2:
-        raise refused(f"expected a matrix, got {list(self.shape)}")
+        raise refused(f"expected a matrix, but got tensor with dim {self.ndim}")
 
 
 def trace(self: Tensor) -> Tensor:

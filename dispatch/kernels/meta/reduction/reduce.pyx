@@ -251,12 +251,11 @@ cdef int var_mean(Spec* s, Tensor self, object dim, object correction, bint keep
 cdef int check_norm_dtype(Tensor self, int dtype) except -1:
     cdef int code = self.c_dtype
     if not is_inexact(dtype) or is_complex_code(dtype) != is_complex_code(code):
-        raise refused("expected dtype to be "
-                      f"{'complex' if is_complex_code(code) else 'floating point'} as self "
-                      f"is, got {dtypes.get_dtype(dtype)!r}")
+        kinds = "complex for complex" if is_complex_code(code) else "floating point for real"
+        raise refused(f"dtype should be {kinds} inputs, but got {scalar_type(dtypes.get_dtype(dtype))}")
     if rules.promoted(dtype, code) != dtype:
-        raise refused("expected a dtype that holds all values of "
-                      f"{dtypes.get_dtype(code)!r}, got {dtypes.get_dtype(dtype)!r}")
+        raise refused(f"the dtype of the input ({scalar_type(dtypes.get_dtype(code))}) should be convertible without narrowing to "
+                      f"the specified dtype ({scalar_type(dtypes.get_dtype(dtype))})")
     return 0
 
 

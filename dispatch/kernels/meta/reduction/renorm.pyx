@@ -16,11 +16,11 @@ cdef int renorm(Spec* s, Tensor self, object p, int64_t dim, object maxnorm) exc
     if isinstance(p, complex):
         raise refused(f"expected p to be a real number, got {p}")
     if not p > 0:
-        raise refused(f"expected p to be positive, got {p}")
+        raise refused(f"non-positive-norm not supported, got {p}")
     if isinstance(maxnorm, complex):
         raise refused(f"expected maxnorm to be a real number, got {maxnorm}")
     if not maxnorm >= 0:
-        raise refused(f"expected maxnorm not to be negative, got {maxnorm}")
+        raise refused(f"expected maxnorm to be >= 0 but got {maxnorm}")
     if self.c_ndim < 2:
         raise refused(f"input needs at least 2 dimensions, got {self.c_ndim} dimensions")
     dim = rules.wrap_dim(dim, self.c_ndim, True)

@@ -21,7 +21,7 @@ CASES = {
         lambda d: A.linalg_ldl_solve.default(
             ones(2, 2, device=d), ones(2, dtype=i32, device=d), ones(3, 1, device=d)
         ),
-        (RuntimeError, "do not fit each other"),
+        (RuntimeError, "Incompatible matrix sizes: each A matrix is"),
     ),
     "a range of a complex step": (
         lambda d: A.arange.start_step(0, 4, 1j, device=dispatch.device(d)),

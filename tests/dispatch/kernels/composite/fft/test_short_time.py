@@ -58,7 +58,7 @@ def test_length_beyond_the_pieces_is_filled_with_zeros():
         ((80,), "n_fft"),
         ((8, 0), "hop_length"),
         ((8, 2, 9), "win_length"),
-        ((8, 2, 6), "window of shape"),
+        ((8, 2, 6), "Invalid window shape"),
     ],
 )
 def test_sizes_that_do_not_fit(args, text):

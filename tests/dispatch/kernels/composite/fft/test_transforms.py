@@ -81,18 +81,23 @@ def test_one_dimensional_result_may_be_lazily_conjugate():
 @pytest.mark.parametrize(
     ("name", "args", "kind", "text"),
     [
-        ("fft", (dispatch.ones(3), 0), RuntimeError, "at least one point"),
+        ("fft", (dispatch.ones(3), 0), RuntimeError, "number of data points"),
         ("fft", (dispatch.ones(()),), IndexError, None),
-        ("fft", (dispatch.ones(3, dtype=dispatch.float16),), RuntimeError, "float16"),
-        ("fft", (dispatch.ones(3), None, -1, "no"), RuntimeError, "'no'"),
-        ("irfft", (dispatch.ones(1),), RuntimeError, "at least one point"),
+        (
+            "fft",
+            (dispatch.ones(3, dtype=dispatch.float16),),
+            RuntimeError,
+            "Unsupported dtype Half",
+        ),
+        ("fft", (dispatch.ones(3), None, -1, "no"), RuntimeError, "normalization mode"),
+        ("irfft", (dispatch.ones(1),), RuntimeError, "number of data points"),
         ("rfft", (dispatch.ones(3, dtype=dispatch.complex64),), RuntimeError, "real"),
-        ("fftn", (dispatch.ones(3), [1, 2]), RuntimeError, "more values"),
-        ("fftn", (dispatch.ones(3), [1], [0, 0]), RuntimeError, "once"),
-        ("fftn", (dispatch.ones(3, 3), [1], [0, 1]), RuntimeError, "one length"),
+        ("fftn", (dispatch.ones(3), [1, 2]), RuntimeError, "Got shape with 2 values"),
+        ("fftn", (dispatch.ones(3), [1], [0, 0]), RuntimeError, "dims must be unique"),
+        ("fftn", (dispatch.ones(3, 3), [1], [0, 1]), RuntimeError, "must have the same length"),
         ("fftn", (dispatch.ones(3), None, [4]), IndexError, None),
-        ("rfftn", (dispatch.ones(3), None, []), RuntimeError, "at least one dimension"),
-        ("irfftn", (dispatch.ones(3), None, []), RuntimeError, "at least one dimension"),
+        ("rfftn", (dispatch.ones(3), None, []), RuntimeError, "must transform at least one axis"),
+        ("irfftn", (dispatch.ones(3), None, []), RuntimeError, "must transform at least one axis"),
     ],
 )
 def test_refusals(name, args, kind, text):
@@ -103,7 +108,7 @@ def test_refusals(name, args, kind, text):
 def test_out_of_the_wrong_kind_is_refused():
     x, real = dispatch.ones(4), dispatch.empty(0)
     for name in ("fft", "rfft", "fftn"):
-        with pytest.raises(RuntimeError, match=rf"fft_{name}.*out to be complex"):
+        with pytest.raises(RuntimeError, match=rf"fft_{name}.*expects a complex output"):
             getattr(aten, f"fft_{name}").out(x, out=real)
     with pytest.raises(RuntimeError, match=r"fft_irfft.*out to be floating-point"):
         aten.fft_irfft.out(x, out=dispatch.empty(0, dtype=dispatch.complex64))

@@ -79,14 +79,17 @@ def test_pseudoinverse_of_hermitian_matrices():
     ("call", "text"),
     [
         (lambda: aten.linalg_matrix_norm(T, 3), "ord"),
-        (lambda: aten.linalg_matrix_norm(T, 1, [0]), "two dimensions"),
+        (lambda: aten.linalg_matrix_norm(T, 1, [0]), r"dim must be a 2-tuple\. Got \[0\]"),
         (lambda: aten.linalg_matrix_norm(T, 1, [0, 0]), "different"),
-        (lambda: aten.linalg_matrix_norm.str_ord(T, "x"), "'x'"),
+        (lambda: aten.linalg_matrix_norm.str_ord(T, "x"), r"Order x not supported\."),
         (lambda: aten.linalg_norm(T, 1), "1 or 2 dimensions"),
-        (lambda: aten.linalg_cond(T, 3), "expected p"),
+        (lambda: aten.linalg_cond(T, 3), r"linalg\.cond got an invalid norm type: 3"),
         (lambda: aten.linalg_cond(T, 1), "square"),
         (lambda: aten.linalg_pinv(dispatch.ones(3), 0.1), "2 dimensions"),
-        (lambda: aten.linalg_pinv(dispatch.ones(3, 3, dtype=dispatch.int64), 0.1), "int64"),
+        (
+            lambda: aten.linalg_pinv(dispatch.ones(3, 3, dtype=dispatch.int64), 0.1),
+            "Expected a floating point or complex tensor",
+        ),
     ],
 )
 def test_refusals(call, text):

@@ -40,16 +40,16 @@ def test_tensors_as_matrices():
     b = np.random.default_rng(2).standard_normal(6)
     x = aten.linalg_tensorsolve(dispatch.from_numpy(a), dispatch.from_numpy(b))
     np.testing.assert_allclose(x.numpy(), np.linalg.tensorsolve(a, b))
-    with pytest.raises(RuntimeError, match="ind above 0"):
+    with pytest.raises(RuntimeError, match="Expected a strictly positive integer for"):
         aten.linalg_tensorinv(dispatch.ones(2, 2), 0)
-    with pytest.raises(RuntimeError, match="as many elements"):
+    with pytest.raises(RuntimeError, match="Expected self to satisfy the requirement"):
         aten.linalg_tensorinv(dispatch.ones(2, 3), 1)
 
 
 @pytest.mark.parametrize(
     ("name", "number", "kind", "text"),
     [
-        ("linalg.inv", 2, "LinAlg", "element 2 of the diagonal"),
+        ("linalg.inv", 2, "LinAlg", "diagonal element 2 is zero"),
         ("torch.linalg.solve", 1, "LinAlg", "singular"),
         ("linalg.cholesky", 3, "LinAlg", "order 3"),
         ("linalg.svd", -4, "LinAlg", "infinities"),
@@ -64,7 +64,7 @@ def test_tensors_as_matrices():
 def test_numbers_of_lapack_are_errors(name, number, kind, text):
     info = dispatch.tensor([0, number], dtype=dispatch.int32)
     want = dispatch.linalg.LinAlgError if kind == "LinAlg" else RuntimeError
-    with pytest.raises(RuntimeError, match=f"{name} .batch element 1.: .*{text}") as caught:
+    with pytest.raises(RuntimeError, match=f"{name}: .Batch element 1.: .*{text}") as caught:
         aten._linalg_check_errors(info, name, is_matrix=False)
     assert type(caught.value) is want
 

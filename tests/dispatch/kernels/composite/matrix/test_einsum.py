@@ -48,15 +48,15 @@ def test_path_changes_no_value():
 @pytest.mark.parametrize(
     ("equation", "sizes", "text"),
     [
-        ("ij", [[2, 3], [2, 3]], "is for 1 operands, got 2"),
-        ("i", [[2, 3]], "operand 0 has 2 dimensions, but 1 subscripts"),
-        ("i1", [[2, 3]], "expected letters"),
-        ("i.j", [[2, 3]], "expected letters"),
+        ("ij", [[2, 3], [2, 3]], "more operands were provided"),
+        ("i", [[2, 3]], "match the number of dimensions .2. for operand 0"),
+        ("i1", [[2, 3]], "invalid subscript given"),
+        ("i.j", [[2, 3]], "not part of any ellipsis"),
         ("......", [[2, 3]], "more than one ellipsis"),
-        ("ij->ik", [[2, 3]], "no operand has the output's subscript 'k'"),
-        ("ij->ii", [[2, 3]], "'i' more than once"),
-        ("ii", [[2, 3]], "'i' for sizes 2 and 3"),
-        ("ij,jk", [[2, 3], [2, 3]], "'j' has sizes"),
+        ("ij->ik", [[2, 3]], "output subscript k does not appear"),
+        ("ij->ii", [[2, 3]], "output subscript i appears more than once"),
+        ("ii", [[2, 3]], "i is repeated for operand 0 .* 2 and 3"),
+        ("ij,jk", [[2, 3], [2, 3]], "subscript j has sizes .*not broadcast"),
         ("", [], "at least one operand"),
     ],
 )
@@ -138,6 +138,6 @@ def test_path_of_one_operand_is_one_number():
 def test_the_same_equation_is_read_for_each_number_of_dimensions():
     assert einsum("...i->...", [dispatch.ones(3)]) == 3.0
     assert einsum("...i->...", [dispatch.ones(2, 3)]).tolist() == [3.0, 3.0]
-    with pytest.raises(RuntimeError, match="has 2 dimensions, but 1 subscripts"):
+    with pytest.raises(RuntimeError, match=r"einsum\(\): the number of subscripts in the"):
         einsum("i->", [dispatch.ones(2, 3)])
     assert einsum("i->", [dispatch.ones(2)]) == 2.0

@@ -129,9 +129,13 @@ def test_batch_sizes_are_checked(sizes):
 def test_cells_check_sizes():
     w = weights("lstm")
     state = [random(BATCH, HIDDEN)] * 2
-    with pytest.raises(RuntimeError, match="aten::lstm_cell: expected input to have 4 columns"):
+    with pytest.raises(
+        RuntimeError, match="aten::lstm_cell: input has inconsistent input_size: got 5"
+    ):
         aten.lstm_cell(random(BATCH, 5), state, *w)
-    with pytest.raises(RuntimeError, match=r"aten::lstm_cell: expected hx of shape \[3, 3\]"):
+    with pytest.raises(
+        RuntimeError, match="aten::lstm_cell: Input batch size 3 doesn't match hidden0"
+    ):
         aten.lstm_cell(random(3, INPUT), state, *w)
     with pytest.raises(RuntimeError, match="aten::lstm_cell: expected hx to have 2 tensors"):
         aten.lstm_cell(random(BATCH, INPUT), state[:1], *w)

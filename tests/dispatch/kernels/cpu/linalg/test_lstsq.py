@@ -57,7 +57,10 @@ def test_outputs_are_filled():
     ("args", "text"),
     [
         ((dispatch.ones(3), dispatch.ones(3)), "2 dimensions"),
-        ((dispatch.ones(3, 2), dispatch.ones(2, 1)), "rows"),
+        (
+            (dispatch.ones(3, 2), dispatch.ones(2, 1)),
+            r"input\.size\(-2\) should match other\.size\(-2\),",
+        ),
         ((dispatch.ones(3, 2), dispatch.ones(3).double()), "same dtype"),
         ((dispatch.ones(2, 3, 3, 2), dispatch.ones(3, 1)), "as many dimensions"),
     ],
@@ -74,5 +77,5 @@ def test_other_dtypes_are_refused(dtype):
     x = dispatch.ones(3, 3).to(getattr(dispatch, dtype))
     with pytest.raises(RuntimeError, match=f"linalg_lstsq.*got dispatch.{dtype}"):
         dispatch.linalg.lstsq(x, x)
-    with pytest.raises(RuntimeError, match=f"linalg_pinv.*got dispatch.{dtype}"):
+    with pytest.raises(RuntimeError, match=r"linalg_pinv.*(floating point or complex|float16)"):
         dispatch.linalg.pinv(x)

@@ -122,11 +122,17 @@ def test_cholesky_solve_broadcasts(upper, kind):
     ("call", "text"),
     [
         (lambda: aten.linalg_solve(dispatch.ones(2, 3), dispatch.ones(2)), "square"),
-        (lambda: aten.linalg_solve(dispatch.ones(2, 2), dispatch.ones(3, 1)), "do not fit"),
+        (
+            lambda: aten.linalg_solve(dispatch.ones(2, 2), dispatch.ones(3, 1)),
+            "Incompatible shapes of A and B for the",
+        ),
         (lambda: aten.linalg_solve(dispatch.eye(2), dispatch.ones(2).double()), "same dtype"),
         (lambda: aten.linalg_solve(dispatch.eye(1), dispatch.ones(1), left=False), "vectors"),
         (lambda: aten.linalg_inv(dispatch.ones(2)), "2 dimensions"),
-        (lambda: aten.linalg_inv(dispatch.ones(2, 2, dtype=dispatch.int32)), "int32"),
+        (
+            lambda: aten.linalg_inv(dispatch.ones(2, 2, dtype=dispatch.int32)),
+            "Expected a floating point or complex tensor",
+        ),
     ],
 )
 def test_refusals(call, text):
@@ -154,7 +160,7 @@ def test_pivots_that_no_factorisation_gives_are_refused():
     """LAPACK exchanges the rows that it is told to, wherever they are."""
     square = dispatch.eye(3)
     for pivots in ([1, 2, 99], [0, 1, 2], [-5, 1, 1]):
-        with pytest.raises(RuntimeError, match="expected pivots of lu_factor, from 1 to 3"):
+        with pytest.raises(RuntimeError, match="Pivots given to lu_solve must all be smaller"):
             aten.linalg_lu_solve(square, dispatch.tensor(pivots, dtype=dispatch.int32), square)
     for pivots in ([1, 2, 99], [1, 1, -1], [0, 1, 2], [-9, -9, 1], [2**31 - 1] * 3):
         with pytest.raises(RuntimeError, match="expected pivots of ldl_factor"):

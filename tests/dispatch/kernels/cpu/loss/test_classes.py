@@ -91,7 +91,7 @@ def test_a_target_out_of_range_writes_nothing(wrong):
 
 def test_targets_are_int64():
     for target in (tensor([1, 2], dtype=dispatch.int32), tensor([1.0, 2.0])):
-        with pytest.raises(RuntimeError, match="expected an int64 target"):
+        with pytest.raises(RuntimeError, match="expected target dtype to be Long or Byte, but"):
             aten.nll_loss_forward(ROWS, target, None, MEAN, -100)
 
 
@@ -110,7 +110,7 @@ def test_sizes_that_do_not_fit_are_refused(error, x, target):
 
 
 def test_meta_kernels_assert_as_pytorchs_do():
-    with pytest.raises(AssertionError, match="weights"):
+    with pytest.raises(AssertionError, match="weight tensor should be defined either for"):
         aten.nll_loss_forward(
             ROWS.to("meta"), tensor([0, 1]).to("meta"), ROWS.to("meta"), MEAN, -100
         )

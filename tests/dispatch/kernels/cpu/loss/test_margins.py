@@ -69,7 +69,11 @@ def test_several_targets_are_checked_too():
     [
         (dispatch.ones(2, 0), tensor([0, 0]), "non-empty vector or matrix"),
         (dispatch.ones(2, 3), tensor([0]), "number of input samples"),
-        (dispatch.ones(2, 3, dtype=dispatch.float64), tensor([0.0, 1.0]), "target to have dtype"),
+        (
+            dispatch.ones(2, 3, dtype=dispatch.float64),
+            tensor([0.0, 1.0]),
+            "scalar type Long but found Float for target",
+        ),
     ],
 )
 def test_arguments_that_do_not_fit_are_refused(x, target, text):

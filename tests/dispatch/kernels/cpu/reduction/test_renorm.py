@@ -16,9 +16,9 @@ def test_only_slices_that_are_too_long_shrink():
     ("sizes", "args", "text"),
     [
         ((2,), (2, 0, 1.0), "at least 2 dimensions"),
-        ((2, 2), (0, 0, 1.0), "p to be positive"),
-        ((2, 2), (2, 0, -1.0), "maxnorm not to be negative"),
-        ((2,), (0, 0, 1.0), "p to be positive"),
+        ((2, 2), (0, 0, 1.0), "non-positive-norm not supported, got 0"),
+        ((2, 2), (2, 0, -1.0), "maxnorm to be >= 0"),
+        ((2,), (0, 0, 1.0), "non-positive-norm not supported, got 0"),
     ],
 )
 def test_wrong_arguments_are_refused(sizes, args, text):

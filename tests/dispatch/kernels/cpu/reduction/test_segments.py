@@ -59,7 +59,7 @@ def test_gradients_go_to_the_elements_that_count(reduce, want):
 
 
 def test_lengths_must_add_up_unless_unsafe():
-    with pytest.raises(RuntimeError, match="lengths to sum to 5"):
+    with pytest.raises(RuntimeError, match="Expected all rows of lengths along axis to"):
         ops.aten.segment_reduce(dispatch.tensor(DATA), "sum", lengths=dispatch.tensor([2, 2]))
     got = ops.aten.segment_reduce(
         dispatch.tensor(DATA), "sum", lengths=dispatch.tensor([2, 2]), unsafe=True

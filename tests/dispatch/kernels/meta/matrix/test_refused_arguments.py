@@ -34,27 +34,27 @@ CALLS = [
     (
         lambda: A.linalg_solve(o(2), o(2)),
         RuntimeError,
-        "expected A to have at least 2 dimensions, got shape [2]",
+        "The input tensor A must have at least 2 dimensions, got shape [2]",
     ),
     (
         lambda: A.linalg_lu_solve(o(2, 2), z(2, dtype=i32), o(2)),
         RuntimeError,
-        "expected B to have at least 2 dimensions, got shape [2]",
+        "The input tensor B must have at least 2 dimensions, got shape [2]",
     ),
     (
         lambda: A.linalg_solve_triangular(o(2), o(2, 2), upper=True),
         RuntimeError,
-        "expected self to have at least 2 dimensions, got shape [2]",
+        "The input tensor self must have at least 2 dimensions, got shape [2]",
     ),
     (
         lambda: A.triangular_solve(o(2, 2), o(2)),
         RuntimeError,
-        "expected A to have at least 2 dimensions, got shape [2]",
+        "The input tensor A must have at least 2 dimensions, got shape [2]",
     ),
     (
         lambda: A.cholesky_solve(o(2, 2), o(2)),
         RuntimeError,
-        "expected input2 to have at least 2 dimensions, got shape [2]",
+        "The input tensor input2 must have at least 2 dimensions, got shape [2]",
     ),
     (
         lambda: A.ormqr(o(2, 2, 2), o(2, 2), o(3, 2, 2)),
@@ -220,22 +220,22 @@ CALLS = [
     (
         lambda: A.linalg_eig(o(2, 2, dtype=i64)),
         RuntimeError,
-        "expected a dtype that has a complex one, got dispatch.int64",
+        "Unknown Complex ScalarType for Long",
     ),
     (
         lambda: A._linalg_eigvals(o(2, 2, dtype=i64)),
         RuntimeError,
-        "expected a dtype that has a complex one, got dispatch.int64",
+        "Unknown Complex ScalarType for Long",
     ),
     (
         lambda: A.linalg_eigvals(o(2, 2, dtype=i64)),
         RuntimeError,
-        "expected a dtype that has a complex one, got dispatch.int64",
+        "Unknown Complex ScalarType for Long",
     ),
     (
         lambda: A._linalg_eigvals(o(2, 2, dtype=i64, device="meta")),
         RuntimeError,
-        "expected a dtype that has a complex one, got dispatch.int64",
+        "Unknown Complex ScalarType for Long",
     ),
 ]
 
