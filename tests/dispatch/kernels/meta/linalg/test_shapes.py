@@ -80,7 +80,7 @@ def test_values_are_real_and_eigenvalues_complex():
         (lambda: aten.linalg_lu_solve(A, meta(2, 3), WIDE), "int32"),
         (lambda: aten.linalg_lu_solve(A, meta(3, dtype=dispatch.int32), WIDE), "pivots of shape"),
         (lambda: aten.linalg_householder_product(WIDE, meta(2, 3)), "as many rows as columns"),
-        (lambda: aten.linalg_householder_product(TALL, meta(3)), "batch dimensions of tau to be equal"),
+        (lambda: aten.linalg_householder_product(TALL, meta(3)), "batch dimensions of tau"),
         (lambda: aten.ormqr(TALL, meta(2, 3), A), r"tau\.shape\[-1\] must be equal to"),
         (lambda: aten.cholesky_solve(meta(2, 3), meta(2, 3, 4)), "square"),
     ],
