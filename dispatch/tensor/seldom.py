@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from dispatch._C.function import _find_function
 from dispatch._C.tensor import Tensor
 
 __all__ = ["METHODS"]
@@ -92,18 +91,6 @@ def _module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:
     return other.detach() if assign else self.copy_(other).detach()
 
 
-def _set(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-    """The tensor with the memory of another one or of a storage (torch.Tensor.set_)."""
-    source: Any = args[0] if args else kwargs.get("source")
-    if hasattr(source, "_untyped_storage") and source.dtype is not self.dtype:
-        raise RuntimeError(
-            f"Expected a Storage of type {self.dtype} or an UntypedStorage, got {source.dtype}"
-        )
-    method: Any = _find_function("set_", True)
-    whole: Tensor = method(self, *args, **kwargs)
-    return whole
-
-
 def _forget_caches(self: Tensor) -> None:
     """Nothing is cached that a pickle could not hold."""
 
@@ -123,7 +110,6 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "register_post_accumulate_grad_hook": _refused_hook("register_post_accumulate_grad_hook"),
     "resize": _resize,
     "resize_as": _resize_as,
-    "set_": _set,
     "share_memory_": _share_memory,
 }
 METHODS = {name: _named(name, function) for name, function in _FUNCTIONS.items()}

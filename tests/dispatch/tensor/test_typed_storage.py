@@ -119,16 +119,3 @@ def test_a_storage_without_bytes_says_so():
     for name in ("_share_fd_cpu_", "_share_filename_cpu_", "share_memory_", "_share_memory_"):
         with pytest.raises(RuntimeError, match="only available on CPU"):
             getattr(typed, name)()
-
-
-def test_a_tensor_takes_a_typed_storage_of_its_dtype_alone():
-    numbers = dispatch.arange(4)
-    x = dispatch.zeros(3)
-    for call in (
-        lambda s: x.set_(s), lambda s: x.set_(source=s), lambda s: x.set_(s, 0, (2,), (1,)),
-    ):  # fmt: skip
-        with pytest.raises(RuntimeError, match="Expected a Storage of type"):
-            call(numbers._typed_storage())
-    assert x.tolist() == [0, 0, 0]
-    assert x.set_(numbers.untyped_storage()).shape == (8,)
-    assert dispatch.tensor([5]).set_(numbers._typed_storage()).equal(numbers)
