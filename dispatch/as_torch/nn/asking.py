@@ -65,7 +65,7 @@ def asks_also(*names: str, **instead: Callable[..., Any]) -> Callable[[F], F]:
 def check_probability(what: str, p: float) -> None:
     """ValueError for a probability below 0 or above 1."""
     if not 0.0 <= p <= 1.0:
-        raise ValueError(f"{what}: expected a probability between 0 and 1 for p, got {p}")
+        raise ValueError(f"{what}: dropout probability has to be between 0 and 1, but got {p}")
 
 
 def reduction_of(

@@ -27,7 +27,10 @@ def _need(condition: bool, text: str) -> None:
 def _is_batched(query: Tensor, key: Tensor, value: Tensor, padding: Any, mask: Any) -> bool:
     """Whether there is a batch dimension; AssertionError for inputs of unlike dimensions."""
     dims = query.dim()
-    _need(dims in (2, 3), f"expected a query of 2 or 3 dimensions, got {dims}")
+    _need(
+        dims in (2, 3),
+        f"query should be unbatched 2D or batched 3D tensor but received {dims}-D query tensor",
+    )
     for name, tensor, wanted in (
         ("key", key, (dims,)), ("value", value, (dims,)), ("attn_mask", mask, (2, 3)),
         ("key_padding_mask", padding, (dims - 1,)),

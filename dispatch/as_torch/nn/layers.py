@@ -338,7 +338,8 @@ def _check_several(name: str, sizes: Sequence[int]) -> None:
     """ValueError where there is one value for each channel: it has no variance."""
     if math.prod([sizes[0], *sizes[2:]]) == 1:
         raise ValueError(
-            f"{name}: expected several values for each channel when training, got {list(sizes)}"
+            f"{name}: Expected more than 1 value per channel when training, got input size "
+            f"{dispatch.Size(sizes)}"
         )
 
 
@@ -379,8 +380,8 @@ def instance_norm(
     """Each channel of each instance normalised."""
     if use_input_stats and math.prod(list(input.size())[2:]) == 1:
         raise ValueError(
-            "instance_norm: expected several places for each channel when training, got "
-            f"{list(input.size())}"
+            "instance_norm: Expected more than 1 spatial element when training, got input size "
+            f"{input.size()}"
         )
     return dispatch.instance_norm(
         input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, False
@@ -394,7 +395,9 @@ def local_response_norm(
     """x divided by (k + alpha * mean of squares of `size` channels beside it) ** beta."""
     dims = input.dim()
     if dims < 3:
-        raise ValueError(f"local_response_norm: expected three dimensions at least, got {dims}")
+        raise ValueError(
+            f"local_response_norm: Expected 3D or higher dimensionality, got {dims}D"
+        )
     if input.numel() == 0:
         return input
     squares = input.mul(input)
@@ -418,7 +421,9 @@ def _row(name: str, padding_idx: int | None, rows: int) -> int | None:
     if padding_idx is None:
         return None
     if not -rows <= padding_idx < rows:
-        raise AssertionError(f"{name}: expected padding_idx within {rows} rows, got {padding_idx}")
+        raise AssertionError(
+            f"{name}: Padding_idx must be within num_embeddings: {rows}, got {padding_idx}"
+        )
     return padding_idx + rows if padding_idx < 0 else padding_idx
 
 
@@ -474,7 +479,7 @@ def embedding_bag(
         )
     if input.dim() == 2:
         if offsets is not None:
-            raise ValueError("embedding_bag: a 2-d input says its bags itself: give no offsets")
+            raise ValueError("embedding_bag: if input is 2D, then offsets has to be None")
         offsets = dispatch.arange(
             0, input.numel(), input.size(1), dtype=input.dtype, device=input.device
         )
@@ -482,16 +487,24 @@ def embedding_bag(
         if per_sample_weights is not None:
             per_sample_weights = per_sample_weights.reshape(-1)
     elif input.dim() != 1:
-        raise ValueError(f"embedding_bag: expected one or two dimensions, got {input.dim()}")
-    elif offsets is None or offsets.dim() != 1:
-        raise ValueError("embedding_bag: expected 1-d offsets beside a 1-d input")
+        raise ValueError(f"embedding_bag: input has to be 1D or 2D Tensor, got {input.dim()}D")
+    elif offsets is None:
+        raise ValueError("embedding_bag: offsets has to be a 1D Tensor but got None")
+    elif offsets.dim() != 1:
+        raise ValueError("embedding_bag: offsets has to be a 1D Tensor")
     if mode not in _BAGS:
-        raise ValueError(f"embedding_bag: expected sum, mean or max for mode, got {mode!r}")
+        raise ValueError(f"embedding_bag: mode has to be one of sum, mean or max, got {mode!r}")
+    if mode == "max" and scale_grad_by_freq:
+        raise ValueError(
+            "embedding_bag: max mode does not support scaling the gradient by the frequency"
+        )
     row = _row("embedding_bag", padding_idx, weight.size(0))
     if max_norm is not None:
         _renormed(weight, input, max_norm, norm_type)
     if per_sample_weights is not None and mode != "sum":
-        raise NotImplementedError("embedding_bag: per_sample_weights go with mode='sum' only")
+        raise NotImplementedError(
+            "embedding_bag: per_sample_weights was not None, which only mode='sum' supports"
+        )
     return dispatch.embedding_bag(
         weight, input, offsets, scale_grad_by_freq, _BAGS[mode], sparse, per_sample_weights,
         include_last_offset, row,

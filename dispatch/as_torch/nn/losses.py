@@ -36,7 +36,7 @@ def _pair(name: str, input: Tensor, target: Tensor) -> list[Tensor]:
     if target.size() != input.size():
         advise(
             f"{name}: input of shape {tuple(input.shape)} and target of shape "
-            f"{tuple(target.shape)} are broadcast"
+            f"{tuple(target.shape)} are broadcast. Please ensure they have the same size."
         )
     return list(broadcast_tensors(input, target))
 
@@ -241,7 +241,8 @@ def kl_div(
     number = reduction_of("kl_div", reduction, size_average, reduce)
     if number == 1:
         advise(
-            "kl_div: the mean over all elements is not the divergence: reduction='batchmean' is"
+            "reduction: 'mean' divides the total loss by both the batch size and the support size, "
+            "which is not the divergence: 'batchmean' is"
         )
     return dispatch.kl_div(input, target, number, log_target=log_target)
 
@@ -259,8 +260,8 @@ def binary_cross_entropy(
     number = reduction_of("binary_cross_entropy", reduction, size_average, reduce)
     if target.size() != input.size():
         raise ValueError(
-            f"binary_cross_entropy: expected target of shape {tuple(input.shape)}, got "
-            f"{tuple(target.shape)}"
+            f"binary_cross_entropy: Using a target size ({target.size()}) that is different to the "
+            f"input size ({input.size()})"
         )
     if weight is not None:
         weight = weight.expand(dispatch.broadcast_shapes(weight.shape, target.shape))
@@ -320,10 +321,10 @@ def gaussian_nll_loss(
     number = reduction_of("gaussian_nll_loss", reduction)
     if isinstance(var, (int, float)):
         if var < 0:
-            raise ValueError(f"gaussian_nll_loss: expected a var that is not negative, got {var}")
+            raise ValueError(f"gaussian_nll_loss: var has negative entry/entries: {var}")
         var = var * dispatch.ones_like(input)
     elif dispatch.any(var < 0):
-        raise ValueError("gaussian_nll_loss: expected a var that is not negative")
+        raise ValueError("gaussian_nll_loss: var has negative entry/entries")
     if var.size() != input.size():
         if input.size()[:-1] == var.size():
             var = dispatch.unsqueeze(var, -1)

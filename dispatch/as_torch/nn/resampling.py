@@ -265,10 +265,15 @@ def _unpooled(
     usual = [(n - 1) * s + k - 2 * p for n, s, k, p in rows]
     if size is None:
         return usual
+    if len(size) not in (dims, dims + 2):
+        raise ValueError(
+            f"{name}: output_size should be a sequence containing {dims} or {dims + 2} elements, "
+            f"got {list(size)}"
+        )
     wanted = list(size)[-dims:]
     for at, (asked, default) in enumerate(zip(wanted, usual, strict=False)):
         if len(wanted) != dims or abs(asked - default) >= stride[at]:
-            raise ValueError(f"{name}: expected an output_size near {usual}, got {list(size)}")
+            raise ValueError(f"{name}: invalid output_size {list(size)}, expected one near {usual}")
     return wanted
 
 
@@ -352,21 +357,27 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
         _say_align_corners("affine_grid")
         align_corners = False
     if not theta.is_floating_point():
-        raise ValueError(f"affine_grid: expected floating point for theta, got {theta.dtype}")
+        raise ValueError(f"Expected theta to have floating point type, got {theta.dtype}")
     shape = {4: (2, 3), 5: (3, 4)}.get(len(size))
     if shape is None:
         raise NotImplementedError(f"affine_grid: expected four or five sizes, got {len(size)}")
     if theta.dim() != 3 or tuple(theta.shape[-2:]) != shape:
-        raise ValueError(f"affine_grid: expected theta of (N, {shape}), got {tuple(theta.shape)}")
+        sizes = "x".join(map(str, shape))
+        raise ValueError(
+            f"Expected a batch of {shape[0]}D affine matrices of shape Nx{sizes}, got "
+            f"{tuple(theta.shape)}"
+        )
     if align_corners and min(size[2:]) == 1:
         advise(f"affine_grid: a size of 1 is at 0, not at -1, got {list(size)}")
     if min(size) <= 0:
-        raise ValueError(f"affine_grid: expected sizes above 0, got {list(size)}")
+        raise ValueError(f"Expected non-zero, positive output size, got {list(size)}")
     return dispatch.affine_grid_generator(theta, size, align_corners)
 
 
 def _say_align_corners(name: str) -> None:
-    advise(f"{name}: align_corners is False unless it is given")
+    advise(
+        f"{name}: Default grid_sample and affine_grid behavior has changed to align_corners=False"
+    )
 
 
 _MODES = {"bilinear": 0, "nearest": 1, "bicubic": 2}
@@ -385,7 +396,7 @@ def grid_sample(
     for what, value, known in (("mode", mode, _MODES), ("padding_mode", padding_mode, _PADDINGS)):
         if value not in known:
             names = " or ".join(known)
-            raise ValueError(f"grid_sample: expected {names} for {what}, got {value!r}")
+            raise ValueError(f"grid_sample: expected {names} for {what}, but got: {value!r}")
     if align_corners is None:
         _say_align_corners("grid_sample")
         align_corners = False
@@ -426,13 +437,18 @@ def interpolate(
     if mode in _SMOOTH_MODES:
         align_corners = bool(align_corners)
     elif align_corners is not None:
-        raise ValueError(f"interpolate: align_corners goes with {', '.join(_SMOOTH_MODES)}")
-    if (size is None) == (scale_factor is None):
-        raise ValueError("interpolate: give either size or scale_factor")
+        raise ValueError(
+            "align_corners option can only be set with the interpolating modes: "
+            + ", ".join(_SMOOTH_MODES)
+        )
+    if size is not None and scale_factor is not None:
+        raise ValueError("only one of size or scale_factor should be defined")
+    if size is None and scale_factor is None:
+        raise ValueError("either size or scale_factor should be defined")
     scales = None if scale_factor is None else _per_dim("scale_factor", scale_factor, dims)
     sizes = None if size is None else _per_dim("size", size, dims)
     if recompute_scale_factor and sizes is not None:
-        raise ValueError("interpolate: recompute_scale_factor goes with scale_factor")
+        raise ValueError("recompute_scale_factor is not meaningful with an explicit size")
     have = list(input.size())[2:]
     if (mode == "area" and sizes is None) or recompute_scale_factor:
         assert scales is not None
@@ -450,16 +466,26 @@ def interpolate(
         return getattr(_nn, _PLAIN[mode].format(dims))(input, sizes, scales)
     if (mode, dims) in _SMOOTH:
         return getattr(_nn, _SMOOTH[mode, dims])(input, sizes, align_corners, scales)
+    ranks = [dim + 2 for known, dim in _SMOOTH if known == mode]
+    if ranks and dims in (1, 2, 3):
+        raise NotImplementedError(
+            f"Got {input.dim()}D input, but {mode} mode needs {ranks[0]}D input"
+        )
     raise NotImplementedError(
-        f"interpolate: no mode {mode!r} for {input.dim()} dimensions (3-d: linear, 4-d: bilinear "
-        "and bicubic, 5-d: trilinear; all: nearest, nearest-exact, area)"
+        "Input Error: Only 3D, 4D and 5D input Tensors supported, with the modes nearest, "
+        "nearest-exact and area, and linear, bilinear or bicubic, trilinear: "
+        f"got {mode!r} for {input.dim()}D"
     )
 
 
 def _per_dim(what: str, given: Any, dims: int) -> list[Any]:
     found = _each(given, dims)
     if len(found) != dims:
-        raise ValueError(f"interpolate: expected {dims} numbers for {what}, got {list(given)}")
+        named = "output" if what == "size" else what
+        raise ValueError(
+            f"Input and {named} must have the same number of spatial dimensions, got {dims} and "
+            f"{list(given)}"
+        )
     return found
 
 

@@ -85,12 +85,12 @@ CALLS = [
     (
         lambda: F.instance_norm(o(1, 2, 1)),
         ValueError,
-        "instance_norm: expected several places for each channel when",
+        "instance_norm: Expected more than 1 spatial element when training",
     ),
     (
         lambda: F.local_response_norm(o(2, 2), 1),
         ValueError,
-        "local_response_norm: expected three dimensions at least, got 2",
+        "local_response_norm: Expected 3D or higher dimensionality, got 2D",
     ),
     (
         lambda: F.embedding_bag(z(2, 2, dtype=i64), o(3, 2), per_sample_weights=o(2)),
@@ -100,39 +100,39 @@ CALLS = [
     (
         lambda: F.embedding_bag(z(2, 2, dtype=i64), o(3, 2), offsets=tensor([0])),
         ValueError,
-        "embedding_bag: a 2-d input says its bags itself: give no",
+        "embedding_bag: if input is 2D, then offsets has to be None",
     ),
     (
         lambda: F.embedding_bag(z(2, 2, 2, dtype=i64), o(3, 2)),
         ValueError,
-        "embedding_bag: expected one or two dimensions, got 3",
+        "embedding_bag: input has to be 1D or 2D Tensor, got 3D",
     ),
     (
         lambda: F.embedding_bag(tensor(0), o(3, 2)),
         ValueError,
-        "embedding_bag: expected one or two dimensions, got 0",
+        "embedding_bag: input has to be 1D or 2D Tensor, got 0D",
     ),
     (
         lambda: F.embedding_bag(z(2, dtype=i64), o(3, 2)),
         ValueError,
-        "embedding_bag: expected 1-d offsets beside a 1-d input",
+        "embedding_bag: offsets has to be a 1D Tensor",
     ),
     (
         lambda: F.embedding_bag(z(2, dtype=i64), o(3, 2), offsets=z(1, 1, dtype=i64)),
         ValueError,
-        "embedding_bag: expected 1-d offsets beside a 1-d input",
+        "embedding_bag: offsets has to be a 1D Tensor",
     ),
     (
         lambda: F.embedding_bag(z(2, dtype=i64), o(3, 2), offsets=tensor([0]), mode="odd"),
         ValueError,
-        "embedding_bag: expected sum, mean or max for mode, got 'odd'",
+        "embedding_bag: mode has to be one of sum, mean or max, got 'odd'",
     ),
     (
         lambda: F.embedding_bag(
             z(2, dtype=i64), o(3, 2), offsets=tensor([0]), mode="mean", per_sample_weights=o(2)
         ),
         NotImplementedError,
-        "embedding_bag: per_sample_weights go with mode='sum' only",
+        "embedding_bag: per_sample_weights was not None, which only",
     ),
     (
         lambda: F.mse_loss(o(2), o(2), weight=o(3)),
@@ -157,7 +157,7 @@ CALLS = [
     (
         lambda: F.gaussian_nll_loss(o(2), o(2), -1.0),
         ValueError,
-        "gaussian_nll_loss: expected a var that is not negative, got",
+        "gaussian_nll_loss: var has negative entry/entries: ",
     ),
     (
         lambda: F.gaussian_nll_loss(o(2), o(2), o(3)),
@@ -172,7 +172,7 @@ CALLS = [
     (
         lambda: F.gaussian_nll_loss(o(2), o(2), -o(2)),
         ValueError,
-        "gaussian_nll_loss: expected a var that is not negative",
+        "gaussian_nll_loss: var has negative entry/entries",
     ),
     (
         lambda: F.margin_ranking_loss(o(2), o(2, 2), o(2)),
@@ -410,17 +410,17 @@ CALLS = [
     (
         lambda: F.max_unpool2d(o(1, 2, 2), z(1, 2, 2, dtype=i64), 2, output_size=[9, 9]),
         ValueError,
-        "max_unpool2d: expected an output_size near [4, 4], got [9, 9]",
+        "max_unpool2d: invalid output_size [9, 9], expected one near [4, 4]",
     ),
     (
         lambda: F.max_unpool2d(o(1, 2, 2), z(1, 2, 2, dtype=i64), 2, output_size=[4]),
         ValueError,
-        "max_unpool2d: expected an output_size near [4, 4], got [4]",
+        "max_unpool2d: output_size should be a sequence containing 2 or 4",
     ),
     (
         lambda: F.affine_grid(z(1, 2, 3, dtype=i64), [1, 1, 2, 2], False),
         ValueError,
-        "affine_grid: expected floating point for theta, got",
+        "Expected theta to have floating point type, got",
     ),
     (
         lambda: F.affine_grid(o(1, 2, 3), [1, 1, 2], False),
@@ -430,27 +430,27 @@ CALLS = [
     (
         lambda: F.affine_grid(o(1, 3, 3), [1, 1, 2, 2], False),
         ValueError,
-        "affine_grid: expected theta of (N, (2, 3)), got (1, 3, 3)",
+        "Expected a batch of 2D affine matrices of shape Nx2x3, got (1, 3, 3)",
     ),
     (
         lambda: F.affine_grid(o(1, 2, 3), [1, 1, 2, 2, 2], False),
         ValueError,
-        "affine_grid: expected theta of (N, (3, 4)), got (1, 2, 3)",
+        "Expected a batch of 3D affine matrices of shape Nx3x4, got (1, 2, 3)",
     ),
     (
         lambda: F.affine_grid(o(1, 2, 3), [1, 1, 0, 2], False),
         ValueError,
-        "affine_grid: expected sizes above 0, got [1, 1, 0, 2]",
+        "Expected non-zero, positive output size, got [1, 1, 0, 2]",
     ),
     (
         lambda: F.interpolate(o(1, 1, 2), 2, mode="nearest", align_corners=True),
         ValueError,
-        "interpolate: align_corners goes with linear, bilinear",
+        "align_corners option can only be set with the interpolating modes: lin",
     ),
     (
         lambda: F.interpolate(o(1, 1, 2), 2, recompute_scale_factor=True),
         ValueError,
-        "interpolate: recompute_scale_factor goes with scale_factor",
+        "recompute_scale_factor is not meaningful with an explicit size",
     ),
     (
         lambda: F.interpolate(o(1, 1, 2), 2, mode="linear", antialias=True),
@@ -460,27 +460,38 @@ CALLS = [
     (
         lambda: F.interpolate(o(1, 1, 2, 2), [2, 2, 2]),
         ValueError,
-        "interpolate: expected 2 numbers for size, got [2, 2, 2]",
+        "Input and output must have the same number of spatial dimensions",
     ),
     (
         lambda: F.interpolate(o(1, 1, 2, 2), scale_factor=[2, 2, 2]),
         ValueError,
-        "interpolate: expected 2 numbers for scale_factor, got [2, 2",
+        "Input and scale_factor must have the same number of spatial dimen",
     ),
     (
         lambda: F.interpolate(o(1, 1, 2, 2), 2, mode="odd"),
         NotImplementedError,
-        "interpolate: no mode 'odd' for 4 dimensions (3-d: linear",
+        "Input Error: Only 3D, 4D and 5D input Tensors supported, with the",
     ),
     (
         lambda: F.interpolate(o(1, 1, 2, 2)),
         ValueError,
-        "interpolate: give either size or scale_factor",
+        "either size or scale_factor should be defined",
     ),
     (
         lambda: F.interpolate(o(1, 1, 2, 2), 2, scale_factor=2),
         ValueError,
-        "interpolate: give either size or scale_factor",
+        "only one of size or scale_factor should be defined",
+    ),
+    (
+        lambda: F.interpolate(o(1, 1, 2), 2, mode="bilinear"),
+        NotImplementedError,
+        "Got 3D input, but bilinear mode needs 4D input",
+    ),
+    (
+        lambda: F.embedding_bag(o(2).long(), o(3, 2), o(1).long(), mode="max",
+                                scale_grad_by_freq=True),
+        ValueError,
+        "embedding_bag: max mode does not support scaling the gradient",
     ),
     (
         lambda: F.gaussian_nll_loss(o(2, 2), o(2, 2), o(1, 1)),

@@ -40,6 +40,40 @@ INDEX = dispatch.zeros(2, 2, dtype=int64)
             "expected scalar type Float but found Long: input and weight",
         ),
         (
+            lambda: A.conv2d(ones(1, 1, 2, 2), ones(1, 2, 1, 1)),
+            RuntimeError,
+            r"expected input\[1, 1, 2, 2\] to have 2 channels, but got 1 channels instead",
+        ),
+        (
+            lambda: A.col2im(ones(1, 12, 12), [4, 5], [2, 2], [8, 8], [0, 0], [1, 1]),
+            RuntimeError,
+            "calculated shape of the array of sliding blocks as",
+        ),
+        (lambda: A.pad(ones(2), [1]), RuntimeError, "Padding length must be divisible by 2"),
+        (lambda: A.pad(ones(2), [1] * 4), RuntimeError, "equal to two times the input dimension"),
+        (lambda: A.glu(ones(2, 3)), RuntimeError, "must be even, but dimension 1 is size 3"),
+        (lambda: A.pixel_shuffle(ones(1, 4, 2, 2), 0), RuntimeError, "a positive upscale_factor"),
+        (
+            lambda: A.pixel_unshuffle(ones(1, 4, 2, 3), 2),
+            RuntimeError,
+            "expects width to be divisible by downscale_factor",
+        ),
+        (
+            lambda: A.grid_sampler_2d(ones(1, 1, 2, 2), ones(2, 1, 1, 2), 0, 0, False),
+            RuntimeError,
+            "expected grid and input to have same batch size",
+        ),
+        (
+            lambda: A.grid_sampler_2d(ones(1, 1, 2, 2), ones(1, 1, 1, 3), 0, 0, False),
+            RuntimeError,
+            "expected grid to have size 2 in last dimension",
+        ),
+        (
+            lambda: A.grid_sampler_2d(ones(1, 1, 0, 2), ones(1, 1, 1, 2), 0, 0, False),
+            RuntimeError,
+            "expected input to have non-empty spatial dimensions",
+        ),
+        (
             lambda: A.index_select(ones(0, 3), 0, tensor([0])),
             RuntimeError,
             "self indexing axis dim should be positive",

@@ -41,7 +41,10 @@ def get_total_norm(
         place = given[0].device
         total = dispatch.linalg.vector_norm(dispatch.stack([n.to(place) for n in norms]), order)
     if error_if_nonfinite and not bool(dispatch.isfinite(total)):
-        raise RuntimeError(f"the total norm of order {order} of the gradients is {total.item()}")
+        raise RuntimeError(
+            f"The total norm of order {order} for gradients from `parameters` is non-finite: "
+            f"{total.item()}"
+        )
     return total
 
 

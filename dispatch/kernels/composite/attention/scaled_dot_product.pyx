@@ -71,8 +71,7 @@ cdef list shape_of(Tensor t):
 
 
 cdef int raise_dtypes(Tensor query, Tensor key, Tensor value) except -1:
-    raise refused(f"query ({query.dtype}), key "
-                  f"({key.dtype}) and value ({value.dtype}) must have one dtype")
+    raise refused(f"Expected query, key, and value to have the same dtype, got {query.dtype}, {key.dtype} and {value.dtype}")
 
 
 cdef int raise_devices(Tensor query, Tensor key, Tensor value) except -1:

@@ -122,7 +122,7 @@ def conv3d_padding(
 def named(padding: str) -> Ints | None:
     """Padding by name; None keeps the input's size."""
     if padding not in ("valid", "same"):
-        raise refused(f"padding must be 'valid' or 'same', got {padding!r}")
+        raise refused(f"Invalid padding string: {padding!r} is neither 'valid' nor 'same'")
     return _VALID if padding == "valid" else None
 
 
@@ -249,8 +249,8 @@ def convolve(
     if not batched:
         if ndim != dims + 1:
             raise refused(
-                f"input must have {dims + 1} (unbatched) or {dims + 2} dimensions, "
-                f"got {list(input.shape)}"
+                f"Expected {dims + 1}D (unbatched) or {dims + 2}D (batched) input to "
+                f"conv{'_transpose' * transposed}{dims}d, got {list(input.shape)}"
             )
         input = _unsqueeze(input, 0)
     if kind.is_complex:

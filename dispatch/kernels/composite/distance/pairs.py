@@ -51,7 +51,7 @@ def euclidean(x1: Tensor, x2: Tensor) -> Tensor:
 def pdist(self: Tensor, p: float = 2.0) -> Tensor:
     """Distances of each point from those after it."""
     if self.ndim != 2:
-        raise refused(f"expected self to have 2 dimensions, got {list(self.shape)}")
+        raise refused(f"pdist only supports 2D tensors, got {list(self.shape)}")
     check_real("self", self)
     if not p >= 0:
         raise refused(f"only supports non-negative p values, got {p}")

@@ -55,7 +55,7 @@ def take_along_dim_out(
 def one_hot(self: Tensor, num_classes: int = -1) -> Tensor:
     """1 at the class that the element names, along a new dimension, 0 elsewhere."""
     if self.dtype is not dtypes.int64:
-        raise refused(f"expected an int64 tensor, got {self.dtype}")
+        raise refused(f"one_hot is only applicable to index tensor of type int64, got {self.dtype}")
     options: Any = {"dtype": dtypes.int64, "layout": self.layout, "device": self.device}
     if num_classes != -1 and not rules.is_eager(self):
         numbers = _aten.arange(num_classes, **options)

@@ -79,7 +79,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08) 
     """Products of vectors along `dim` over their lengths, which count as `eps` at least."""
     kind = rules.result_type(x1, x2)
     if not kind.is_floating_point:
-        raise refused(f"expected a floating dtype, got {kind}")
+        raise refused(f"expected common dtype to be floating point, got {kind}")
     first, second = (t if t.dtype is kind else _aten.to.dtype(t, kind) for t in (x1, x2))
     sizes = list(rules.broadcast_shapes(list(first.shape), list(second.shape)))
     second, first = (
@@ -149,12 +149,12 @@ def cosine_embedding_loss(
     """1 less the cosine of pairs that should be alike (1), what exceeds `margin` of others (-1)."""
     dim = target.ndim
     if dim > 1:
-        raise refused(f"expected a target of at most one dimension, got {list(target.shape)}")
+        raise refused(f"0D or 1D target tensor expected, got {list(target.shape)}")
     for name, given in (("input1", input1), ("input2", input2)):
         if given.ndim != dim + 1:
             raise refused(
-                f"expected {name} to have {dim + 1} dimensions beside a target of "
-                f"{list(target.shape)}, got {list(given.shape)}"
+                f"{dim}D target tensor expects {dim + 1}D input tensors, got {name} of "
+                f"{list(given.shape)}"
             )
     product = _aten.sum.dim_IntList(_aten.mul.Tensor(input1, input2), [dim])
     squares = [

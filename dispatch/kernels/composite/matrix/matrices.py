@@ -190,7 +190,8 @@ def adjoint(self: Tensor) -> Tensor:
 
 def _check_factor(name: str, factor: int) -> None:
     if factor <= 0:
-        raise _error(f"expected {name} above 0, got {factor}")
+        op = "pixel_shuffle" if name == "upscale_factor" else "pixel_unshuffle"
+        raise _error(f"{op} expects a positive {name}, got {factor}")
 
 
 def pixel_shuffle(self: Tensor, upscale_factor: int) -> Tensor:
@@ -200,7 +201,10 @@ def pixel_shuffle(self: Tensor, upscale_factor: int) -> Tensor:
     *lead, c, h, w = self.shape
     r = upscale_factor
     if c % (r * r):
-        raise _error(f"{c} channels cannot be divided by {r} squared")
+        raise _error(
+            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square "
+            f"of upscale_factor: {c} by {r} squared"
+        )
     parts = _aten.reshape(self, [*lead, c // (r * r), r, r, h, w])
     n = len(lead)
     order = [*range(n), n, n + 3, n + 1, n + 4, n + 2]
@@ -214,8 +218,11 @@ def pixel_unshuffle(self: Tensor, downscale_factor: int) -> Tensor:
     _check_factor("downscale_factor", downscale_factor)
     *lead, c, h, w = self.shape
     r = downscale_factor
-    if h % r or w % r:
-        raise _error(f"sizes {h} and {w} cannot be divided by {r}")
+    for what, n in (("height", h), ("width", w)):
+        if n % r:
+            raise _error(
+                f"pixel_unshuffle expects {what} to be divisible by downscale_factor: {n} by {r}"
+            )
     parts = _aten.reshape(self, [*lead, c, h // r, r, w // r, r])
     n = len(lead)
     order = [*range(n), n, n + 2, n + 4, n + 1, n + 3]

@@ -38,8 +38,8 @@ cdef int check_features(str name, Tensor t, int64_t features, bint needed) excep
         if needed:
             raise refused(f"expected {name} unless training, got None")
     elif not expect_eq(t.c_numel, features):
-        raise refused(f"expected {name} to have {size_object(features)} elements, as many as input has channels, got "
-                      f"{size_object(t.c_numel)}")
+        raise refused(f"{name} should contain {size_object(features)} elements not {size_object(t.c_numel)}: "
+                      "as many as input has channels")
     return 0
 
 

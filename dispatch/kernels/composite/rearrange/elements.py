@@ -178,14 +178,20 @@ _MODES = ("reflect", "replicate", "circular", "constant")  # numbered as at::pad
 def pad(self: Tensor, pad: list[int], mode: str = "constant", value: float | None = None) -> Tensor:
     """Pad the last dimensions: two numbers for each, the last dimension first."""
     if mode not in _MODES:
-        raise refused(f"mode must be one of {', '.join(_MODES)}, got {mode}", NotImplementedError)
+        known = ", ".join(_MODES)
+        raise refused(f"Unrecognised padding mode {mode}: expected {known}", NotImplementedError)
     return _pad_enum(self, pad, _MODES.index(mode), value)
 
 
 def _pad_enum(self: Tensor, pad: list[int], mode: int, value: float | None = None) -> Tensor:
     """The same with the mode's number."""
-    if len(pad) % 2 or len(pad) > 2 * self.ndim:
-        raise refused(f"expected pad to have an even length of at most {2 * self.ndim}, got {pad}")
+    if len(pad) % 2:
+        raise refused(f"Padding length must be divisible by 2, got {pad}")
+    if len(pad) > 2 * self.ndim:
+        raise refused(
+            "Padding length should be less than or equal to two times the input dimension: "
+            f"{2 * self.ndim}, got {pad}"
+        )
     if mode == _MODES.index("constant"):
         return ops.aten.constant_pad_nd(self, pad, 0.0 if value is None else value)
     if value:
@@ -205,8 +211,8 @@ def _check_circular(self: Tensor, dim: int, before: int, after: int) -> None:
     size = self.size(dim)
     if before > size or after > size:
         raise refused(
-            f"circular padding ({before}, {after}) of dimension {dim} of shape "
-            f"{list(self.shape)} goes round more than once"
+            f"Padding value causes wrapping around more than once: ({before}, {after}) of "
+            f"dimension {dim} of shape {list(self.shape)}"
         )
     if before + size + after <= 0:
         raise refused(

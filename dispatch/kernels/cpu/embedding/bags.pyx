@@ -244,7 +244,7 @@ cdef int embedding_bag(Tensor out, Tensor offset2bag, Tensor bag_size, Tensor ma
     j.indices = <const int64_t*>address(positions)
     check_offsets(starts, j.n)
     if not are_in_range(j.indices, j.n, 0, j.rows, &wrong):
-        raise refused(f"index {wrong} is out of bounds for a table of {j.rows} rows")
+        raise refused(f"index out of range in self: {wrong} of {j.rows} rows")
     if include_last_offset and mode != MODE_MAX and walks_offsets(weight, per_sample_weights, padding_idx):
         j.n = (<const int64_t*>address(starts))[starts.c_numel - 1]      # what is behind is left out
     table, buffer = set_table(&j, weight)
@@ -349,7 +349,7 @@ cdef int place_bags(Bags* j, Tensor grads, Tensor positions, Tensor bag_of, int6
     j.bag_of, j.grads = <const int64_t*>address(bag_of), address(grads)
     j.factors = j.counts = j.sizes = NULL
     if not are_in_range(j.indices, j.n, 0, rows, &wrong):
-        raise refused(f"index {wrong} is out of bounds for a table of {rows} rows")
+        raise refused(f"index out of range in self: {wrong} of {rows} rows")
     if not are_in_range(j.bag_of, j.n, -1, j.bags, &wrong):
         raise refused(f"offset2bag names bag {wrong} of {j.bags}")
     return 0

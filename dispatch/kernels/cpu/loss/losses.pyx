@@ -165,7 +165,7 @@ def binary_cross_entropy(Tensor out not None, Tensor self not None, Tensor targe
     x = plain(self, code)
     j.n, j.x = x.c_numel, address(x)
     if not run_floating(IS_PROBABLE[0], IS_PROBABLE[1], &j, x, j.n, (x,)):
-        raise refused("expected elements of self from 0 to 1")
+        raise refused("all elements of input should be between 0 and 1")
     reduce_pairs(out, &j, ENTROPY, code, x, spread(target, self, code),
                  spread(weight, self, code), reduction)
 

@@ -42,16 +42,20 @@ def col2im(
     taps = kernel_size[0] * kernel_size[1]
     if sizes[-2] % taps:
         raise refused(
-            f"size {sizes[-2]} of self {list(sizes)} is not a multiple of the "
-            f"{taps} taps of kernel_size {list(kernel_size)}"
+            f"expected size {sizes[-2]} of self {list(sizes)} to be divisible by the product of "
+            f"kernel_size {list(kernel_size)}"
         )
-    blocks = 1
-    for i in range(2):
-        room = output_size[i] + 2 * padding[i] - dilation[i] * (kernel_size[i] - 1) - 1
-        blocks *= room // stride[i] + 1
-    if blocks <= 0 or sizes[-1] != blocks:
+    rows = zip(output_size, padding, dilation, kernel_size, stride, strict=True)
+    places = [(n + 2 * pad - gap * (k - 1) - 1) // step + 1 for n, pad, gap, k, step in rows]
+    if sizes[-1] != places[0] * places[1]:
         raise refused(
-            f"output_size {list(output_size)} has {blocks} blocks, got self {list(sizes)}"
+            f"expected size {sizes[-1]} of self {list(sizes)} to match the calculated number of "
+            f"sliding blocks {places[0] * places[1]} of output_size {list(output_size)}"
+        )
+    if min(places) < 1:
+        raise refused(
+            f"calculated shape of the array of sliding blocks as {places} of output_size "
+            f"{list(output_size)}, which has to be positive"
         )
     made = (*sizes[:-2], sizes[-2] // taps, *output_size)
     if 0 in made and is_eager(self):     # nothing is written, so PyTorch looks at no dtype

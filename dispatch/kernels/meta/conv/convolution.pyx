@@ -102,11 +102,12 @@ cdef int check_channels(Tensor input, Tensor weight, Tensor bias, const Paramete
                       f"and divisible by it, but got weight of size {sizes_of(weight)} instead")
     expected = weight.c_sizes[0] if p.transposed else mul(weight.c_sizes[1], p.groups)
     if not expect_eq(input.c_sizes[1], expected):
-        raise refused(f"weight {sizes_of(weight)} with groups={size_object(p.groups)} needs an input of "
-                      f"{size_object(expected)} channels, got {sizes_of(input)}")
+        raise refused(f"Given groups={size_object(p.groups)}, weight of size {sizes_of(weight)}, expected "
+                      f"input{sizes_of(input)} to have {size_object(expected)} channels, "
+                      f"but got {size_object(input.c_sizes[1])} channels instead")
     out = mul(weight.c_sizes[1], p.groups) if p.transposed else weight.c_sizes[0]
     if bias is not None and (bias.c_ndim != 1 or not expect_eq(bias.c_sizes[0], out)):
-        raise refused(f"bias must have sizes [{size_object(out)}], got {sizes_of(bias)}")
+        raise refused(f"expected bias to be 1-dimensional with {size_object(out)} elements, got bias of size {sizes_of(bias)}")
     return 0
 
 
@@ -126,9 +127,9 @@ cdef int check_shapes(Tensor input, Tensor weight, Tensor bias, const Parameters
         return 0
     for i in range(p.dims):
         if not expect_ge(add(input.c_sizes[i + 2], mul(2, p.padding[i])), add(span(weight, p, i), 1)):
-            raise refused(f"kernel {as_list(p.dims, weight.c_sizes + 2)} with dilation {as_list(p.dims, p.dilation)} is "
-                          f"larger than input {as_list(p.dims, input.c_sizes + 2)} with padding "
-                          f"{as_list(p.dims, p.padding)}")
+            raise refused(f"Kernel size can't be greater than actual input size: kernel "
+                          f"{as_list(p.dims, weight.c_sizes + 2)} with dilation {as_list(p.dims, p.dilation)}, input "
+                          f"{as_list(p.dims, input.c_sizes + 2)} with padding {as_list(p.dims, p.padding)}")
     return 0
 
 
@@ -149,7 +150,7 @@ cdef int check_output_padding(Tensor input, const Parameters* p) except -1:
         return 0
     for i in range(p.dims):
         if ge(p.output_padding[i], p.stride[i]) and ge(p.output_padding[i], p.dilation[i]):
-            raise refused(f"output_padding must be smaller than stride or dilation, got "
+            raise refused(f"output padding must be smaller than either stride or dilation, got "
                           f"{as_list(p.dims, p.output_padding)}, {as_list(p.dims, p.stride)} and "
                           f"{as_list(p.dims, p.dilation)}")
     return 0

@@ -40,7 +40,7 @@ def slow_conv_transpose2d(
     for after, s, d in zip(output_padding, stride, dilation, strict=True):
         if after < 0 or (after >= s and after >= d):
             raise refused(
-                "output_padding must be smaller than stride or dilation, got "
+                "output padding must be smaller than either stride or dilation, got "
                 f"{list(output_padding)}, {list(stride)} and {list(dilation)}"
             )
     if self.ndim not in (3, 4) or 0 in self.shape[self.ndim - 3 :]:

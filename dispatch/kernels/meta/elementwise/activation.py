@@ -17,7 +17,9 @@ def glu(self: Tensor, dim: int) -> TensorSpec:
         raise refused("expected self to have at least one dimension")
     dim = rules.wrap_dim(dim, self.ndim)
     if self.shape[dim] % 2:
-        raise refused(f"the size {self.shape[dim]} of dimension {dim} cannot be halved")
+        raise refused(
+            f"Halving dimension must be even, but dimension {dim} is size {self.shape[dim]}"
+        )
     sizes = list(self.shape)
     sizes[dim] //= 2
     half = rules.dense_strides(sizes, self.stride())

@@ -87,7 +87,7 @@ cdef int check_dims(Tensor self, Tensor target) except -1:
     if self.c_ndim < 1 or self.c_ndim > 2:
         raise refused(f"expected self to have 1 or 2 dimensions, got {sizes_of(self)}", asserted(self))
     if target.c_ndim > 1:
-        raise refused(f"expected a target of at most one dimension, got {sizes_of(target)}",
+        raise refused(f"0D or 1D target tensor expected, got {sizes_of(target)}",
                       asserted(self))
     if self.c_ndim > target.c_ndim + 1:
         raise refused(f"expected a target for each row of self, of shape {sizes_of(self)}", IndexError)

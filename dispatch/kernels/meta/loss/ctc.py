@@ -20,7 +20,7 @@ __all__ = ["ctc_loss", "ctc_loss_backward"]
 
 def _check_lengths(name: str, lengths: Sequence[int], batch: int) -> None:
     if len(lengths) != batch:
-        raise refused(f"expected {name} to have a length for each of {batch}, got {len(lengths)}")
+        raise refused(f"{name} must be of size batch_size {batch}, got {len(lengths)}")
 
 
 def _longest(targets: Tensor, lengths: Sequence[int], batch: int) -> int:
@@ -56,13 +56,14 @@ def _check(
         raise refused(f"expected targets to have 1 or 2 dimensions, got {list(targets.shape)}")
     steps, batch, labels = log_probs.shape
     if not 0 <= blank < labels:
-        raise refused(f"expected blank to be one of {labels} labels, got {blank}")
+        raise refused(f"blank must be in label range, one of {labels}, got {blank}")
     _check_lengths("input_lengths", input_lengths, batch)
     _check_lengths("target_lengths", target_lengths, batch)
     longest = _longest(targets, target_lengths, batch)
     for length in input_lengths:
         if not 0 <= length <= steps:
-            raise refused(f"expected input_lengths from 0 to {steps}, got {length}")
+            bound = f"at most {steps}" if length > steps else "at least 0"
+            raise refused(f"Expected input_lengths to have value {bound}, but got value {length}")
     return longest
 
 

@@ -42,7 +42,7 @@ def mse_loss(self: Tensor, target: Tensor, reduction: int) -> TensorSpec:
 def smooth_l1_loss(self: Tensor, target: Tensor, reduction: int, beta: float) -> TensorSpec:
     """Broadcast, or one number."""
     if beta < 0:
-        raise refused(f"beta must be 0 or more, got {beta}")
+        raise refused(f"smooth_l1_loss does not support negative values for beta, got {beta}")
     _refuse_on_meta(self, dtypes.bool)
     return _elementwise(self, target, reduction)
 

@@ -17,9 +17,10 @@ def channel_shuffle(self: Tensor, groups: int) -> TensorSpec:
     if self.ndim <= 2:
         raise refused(f"expected self to have more than 2 dimensions, got {list(self.shape)}")
     if groups <= 0:
-        raise refused(f"groups must be above 0, got {groups}")
+        raise refused(f"Number of groups to divide channels in must be positive, got {groups}")
     if self.shape[1] % groups:
-        raise refused(f"{self.shape[1]} channels cannot be divided into {groups} groups")
+        channels = self.shape[1]
+        raise refused(f"Number of channels must be divisible by groups: {channels}, {groups}")
     if not rules.is_eager(self):
         return TensorSpec(self.shape, self.dtype)
     memory_format = rules.suggest_memory_format(self)
@@ -63,6 +64,9 @@ def im2col(
         )
     ]
     if any(n < 1 for n in places):
-        raise refused(f"a window of {list(kernel_size)} has {places} places in {list(self.shape)}")
+        raise refused(
+            f"calculated shape of the array of sliding blocks as {places} of {list(self.shape)}, "
+            "which has to be positive"
+        )
     sizes = [self.shape[-3] * kernel_size[0] * kernel_size[1], places[0] * places[1]]
     return TensorSpec([self.shape[0], *sizes] if batched else sizes, self.dtype)

@@ -93,8 +93,8 @@ cdef int check_mirrored(Tensor self, IntArray padding) except -1:
         if dim < 0:
             raise refused(f"padding {numbers_of(padding)} is for more dimensions than self of {shape_of(self)} has", IndexError)
         if ge(padding.data[i], self.c_sizes[dim]):
-            raise refused(f"padding {size_object(padding.data[i])} must be less than the size of dimension {dim} of shape "
-                          f"{shape_of(self)}")
+            raise refused(f"Padding size should be less than the corresponding input dimension: padding "
+                          f"{size_object(padding.data[i])} of dimension {dim} of shape {shape_of(self)}")
     return 0
 
 

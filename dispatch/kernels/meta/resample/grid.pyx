@@ -26,7 +26,7 @@ cdef int check_sampled(Tensor input, Tensor grid, int dims, int64_t mode, int64_
     if not 0 <= padding <= 2:
         raise refused(f"expected padding_mode to be 0, 1 or 2, got {padding}")
     if dims == 3 and mode == 2:
-        raise refused(f"bicubic interpolation needs an input of 4 dimensions, got {sizes_of(input)}")
+        raise refused(f"bicubic interpolation only supports 4D input, got {sizes_of(input)}")
     if eager and input.c_dtype != grid.c_dtype:
         raise refused(f"expected input ({dtypes.get_dtype(input.c_dtype)!r}) and grid "
                       f"({dtypes.get_dtype(grid.c_dtype)!r}) to have one dtype")
@@ -36,9 +36,20 @@ cdef int check_sampled(Tensor input, Tensor grid, int dims, int64_t mode, int64_
         for i in range(dims):
             fits = fits and gt(input.c_sizes[2 + i], 0)
     if not fits:
-        raise refused(f"expected input (N, C, {dims} sizes) and grid (N, {dims} sizes, {dims}), got "
-                      f"{sizes_of(input)} and {sizes_of(grid)}")
+        raise refused(f"{wrong_of(input, grid, dims)}: expected input (N, C, {dims} sizes) and grid "
+                      f"(N, {dims} sizes, {dims}), got {sizes_of(input)} and {sizes_of(grid)}")
     return 0
+
+
+cdef str wrong_of(Tensor input, Tensor grid, int dims):
+    """In PyTorch's order and words."""
+    if input.c_ndim < 2 or grid.c_ndim < 1 or grid.c_sizes[grid.c_ndim - 1] != input.c_ndim - 2:
+        return f"expected grid to have size {max(input.c_ndim - 2, 0)} in last dimension"
+    if input.c_sizes[0] != grid.c_sizes[0]:
+        return "expected grid and input to have same batch size"
+    if input.c_ndim == grid.c_ndim == dims + 2:
+        return "expected input to have non-empty spatial dimensions"
+    return f"expected {dims + 2}D input and grid with same number of dimensions"
 
 
 cdef int sampled(Spec* s, Tensor input, Tensor grid, int dims, int64_t mode, int64_t padding) except -1:

@@ -45,7 +45,7 @@ cdef int check_positive(const int64_t* sizes, const int64_t* output, int dims) e
     cdef int i
     for i in range(dims):
         if le(sizes[i], 0) or le(output[i], 0):
-            raise refused("input and output sizes must be positive, got "
+            raise refused("Input and output sizes should be greater than 0, got "
                           f"{as_list(dims, sizes)} and {as_list(dims, output)}")
     return 0
 

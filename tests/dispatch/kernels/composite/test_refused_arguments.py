@@ -312,17 +312,17 @@ CALLS = [
     (
         lambda: A.bilinear(o(2, 2), o(3, 2), o(1, 2, 2)),
         RuntimeError,
-        "expected inputs of the same batch, got shapes [2, 2] and [3",
+        "input batch dimensions do not match at dim 0: got 2 and 3",
     ),
     (
         lambda: A.bilinear(o(2, 2), o(2, 2, 2), o(1, 2, 2)),
         RuntimeError,
-        "expected inputs of the same batch, got shapes [2, 2] and [2",
+        "input dimensions do not match: got 2 and 3",
     ),
     (
         lambda: A.bilinear(o(2, 2), o(2, 3), o(1, 2, 2)),
         RuntimeError,
-        "weight of shape [1, 2, 2] does not fit [2, 2] and [2, 3]",
+        "input2 size does not match weight size: got 3 but expected 2",
     ),
     (
         lambda: A.bilinear(o(2, 2), o(2, 2), o(1, 2, 2), o(3)),

@@ -298,7 +298,7 @@ CALLS = [
     (
         lambda: A.im2col(o(2, 2, 2), [3, 3], [1, 1], [0, 0], [1, 1]),
         RuntimeError,
-        "a window of [3, 3] has [0, 0] places in [2, 2, 2]",
+        "sliding blocks as [0, 0] of [2, 2, 2], which has to be",
     ),
     (
         lambda: A._thnn_fused_lstm_cell(

@@ -128,7 +128,7 @@ def test_no_elements_give_zeros_of_the_value_s_width() -> None:
 @pytest.mark.parametrize(
     ("kinds", "mask", "named"),
     [
-        (("float32", "float16", "float32"), None, "one dtype"),
+        (("float32", "float16", "float32"), None, "same dtype"),
         (("float16",) * 3, "float64", "attn_mask"),
         (("float32",) * 3, "int64", "attn_mask"),
     ],

@@ -27,7 +27,7 @@ def test_unbatched_input_gives_an_unbatched_output(dims: int) -> None:
         weight = empty(4, 3, *(3,) * dims)
         assert tuple(op(empty(2, 3, *line), weight).shape) == (2, 4, *(6,) * dims)
         assert tuple(op(empty(3, *line), weight).shape) == (4, *(6,) * dims)
-        with pytest.raises(RuntimeError, match=rf"conv{dims}d: input must have"):
+        with pytest.raises(RuntimeError, match=rf"Expected {dims + 1}D .* input to conv{dims}d"):
             op(empty(*line), weight)
 
 

@@ -53,7 +53,7 @@ def test_pdist_is_the_upper_triangle():
 @pytest.mark.parametrize(
     ("x", "p", "text"),
     [
-        (tensor([1.0]), 2.0, "2 dimensions"),
+        (tensor([1.0]), 2.0, "2D tensors"),
         (tensor([[1]]), 2.0, "float"),
         (tensor([[1.0]]), -1.0, "negative"),
     ],

@@ -70,8 +70,8 @@ def test_sums_end_at_the_last_offset():
 @pytest.mark.parametrize(
     ("indices", "offsets", "text"),
     [
-        ([0, 3], [0], "index 3 is out of bounds"),
-        ([0, -1], [0], "index -1 is out of bounds"),
+        ([0, 3], [0], "index out of range in self: 3"),
+        ([0, -1], [0], "index out of range in self: -1"),
         ([0, 1], [1], "expected the first offset to be 0"),
         ([0, 1], [0, 3], "expected the last offset"),
         ([0, 1], [0, 9, 1], "expected offsets from 0"),

@@ -104,7 +104,7 @@ def test_a_label_out_of_range_is_refused():
         ([[1, 2]], [4], [2], 3, "blank"),
         ([[1, 2]], [4, 4], [2], 0, "input_lengths"),
         ([[1, 2]], [4], [2, 2], 0, "target_lengths"),
-        ([[1, 2]], [5], [2], 0, "input_lengths from 0 to 4"),
+        ([[1, 2]], [5], [2], 0, "input_lengths to have value at most 4"),
         ([[1, 2]], [4], [3], 0, "targets of shape"),
         ([1, 2], [4], [1], 0, "expected 1 targets, got 2"),
         ([[1, 2]], [4], [-1], 0, "target_lengths of 0 or more"),
