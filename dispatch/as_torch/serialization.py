@@ -17,7 +17,7 @@ from dispatch._C.size import Size
 from dispatch._C.tensor import Tensor
 from dispatch._C.tls import _get_dispatch_mode, _TorchDispatchModeKey
 from dispatch.as_torch.nn import parameter
-from dispatch.tensor import copy
+from dispatch.tensor import copy, typed_storage
 
 __all__ = ["add_safe_globals", "clear_safe_globals", "get_safe_globals", "load", "safe_globals",
            "save"]  # fmt: skip
@@ -37,14 +37,28 @@ _CONTAINERS = {
 }
 
 
-def save(obj: Any, f: File, pickle_module: Any = pickle, pickle_protocol: int = 4) -> None:
+def save(
+    obj: Any,
+    f: File,
+    pickle_module: Any = pickle,
+    pickle_protocol: int = 4,
+    _use_new_zipfile_serialization: bool = True,
+    _disable_byteorder_record: bool = False,
+) -> None:
     """Write a value to a file, given as a path or open for writing.
 
-    Tensors that share memory share it when they are loaded, unlike those of a plain pickle.
+    Tensors that share memory share it when they are loaded, unlike those of a plain pickle. The
+    last two arguments choose among formats of PyTorch, and change nothing here.
+
+    Raises AttributeError for what has no `write`.
     """
+    if not isinstance(f, (str, os.PathLike)) and not hasattr(f, "write"):
+        raise AttributeError(f"save: expected a path or an open file, got {type(f).__name__}")
     writer: Any = type("_Writer", (_Sharing, pickle_module.Pickler), {})
     with _opened(f, "wb") as file:
         writer(file, protocol=pickle_protocol).dump(obj)
+        if hasattr(file, "flush"):
+            file.flush()
 
 
 def load(
@@ -58,13 +72,28 @@ def load(
     """Read what `save` wrote.
 
     Args:
-        map_location: the device that takes the tensors, or a dict from devices to devices.
+        map_location: the device that takes the tensors, or a dict from devices to devices, or a
+            function of a storage and its device that gives a storage, or None for the one given.
+        pickle_module: whose `Unpickler` reads, with `weights_only=False` alone.
         weights_only: only tensors, containers and classes named by `add_safe_globals`.
 
-    Raises pickle.UnpicklingError for anything else in the file.
+    Raises:
+        pickle.UnpicklingError: anything else in the file.
+        RuntimeError: a `pickle_module` beside `weights_only`.
+        AttributeError: a file that cannot be sought.
     """
+    if weights_only and pickle_module is not None:
+        raise RuntimeError(
+            "load: Can not safely load weights when explicit pickle_module is specified"
+        )
+    readers: Any = _Reader if pickle_module is None else _reader_of(pickle_module)
     with _opened(f, "rb") as file:
-        reader = _Reader(io.BytesIO(file.read()), map_location, weights_only)
+        if not hasattr(file, "seek") or not hasattr(file, "tell"):
+            raise AttributeError(
+                "load: You can only torch.load from a file that is seekable. Please pre-load the "
+                "data into a buffer like io.BytesIO and try to load from it instead."
+            )
+        reader = readers(io.BytesIO(file.read()), map_location, weights_only)
         try:
             return reader.load()
         except OverflowError as error:  # a length beyond 64 bits
@@ -105,9 +134,11 @@ class _Call:
         raise pickle.UnpicklingError(f"load: a file sets the attribute {name!r} of {self._made!r}")
 
 
-class _Reader(pickle.Unpickler):
+class _Reading:
+    """What is ours of an unpickler; the rest is the `Unpickler` of some module."""
+
     def __init__(self, file: IO[bytes], places: Any, checked: bool) -> None:
-        super().__init__(file)
+        super().__init__(file)  # type: ignore[call-arg]
         self.places = places
         self.checked = checked
 
@@ -125,24 +156,30 @@ class _Reader(pickle.Unpickler):
             return own.get(name) or getattr(copy, name)
         if module in ("torch.nn.parameter", parameter.__name__) and name == "_parameter":
             return parameter._parameter
+        if module in ("torch.storage", typed_storage.__name__) and name == "_typed_storage":
+            return typed_storage._typed_storage
         if not self.checked:
-            return super().find_class(module, name)
+            return super().find_class(module, name)  # type: ignore[misc]
         if (module, name) in _safe:
             return _safe[module, name]
         if name in _CONTAINERS.get(module, ()):
-            return super().find_class(module, name)
+            return super().find_class(module, name)  # type: ignore[misc]
         if module.partition(".")[0] in ("torch", "dispatch"):
             found = _CLASSES.get(name, getattr(dtypes, name, None))
             kinds = (dtypes.dtype, dtypes.layout, dtypes.memory_format)
             if name in _CLASSES or isinstance(found, kinds):
                 return found
         raise pickle.UnpicklingError(
-            f"load: {module}.{name} is not among what weights_only=True makes: "
+            f"load: Weights only load failed: {module}.{name} is not among what it makes: "
             "name its class with add_safe_globals, or trust the file with weights_only=False"
         )
 
     def _storage(self, content: bytes | int, device: str) -> Any:
         place = self.places
+        if callable(place):
+            made = copy._restored_storage(content, device)
+            given = place(made, device)
+            return made if given is None else given
         if isinstance(place, dict):
             place = place.get(device, device)
         target = str(dtypes.device(place)) if place is not None else device
@@ -156,6 +193,14 @@ class _Reader(pickle.Unpickler):
         kind = getattr(dtypes, dtype)  # the device is kept, unlike that of a plain pickle
         shown = copy._shown_strided(storage, kind, *geometry, device=storage.device)
         return copy._with_bits(shown, *bits)
+
+
+class _Reader(_Reading, pickle.Unpickler):
+    """The usual one."""
+
+
+def _reader_of(module: Any) -> type:
+    return type("_Reader", (_Reading, module.Unpickler), {})
 
 
 def _named(classes: Sequence[Any]) -> dict[tuple[str, str], Any]:

@@ -44,6 +44,11 @@ def _refused(what: str, error: type[Exception] = RuntimeError) -> Exception:
     )
 
 
+def _typed_storage(storage: Storage, dtype: dtypes.dtype) -> TypedStorage:
+    """What a pickle makes one of."""
+    return TypedStorage(wrap_storage=storage, dtype=dtype)
+
+
 class TypedStorage:
     """A storage whose elements have a dtype (torch.TypedStorage).
 
@@ -150,6 +155,9 @@ class TypedStorage:
 
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + self.nbytes()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _typed_storage, (self._untyped_storage, self.dtype)
 
     def __copy__(self) -> TypedStorage:
         return self.clone()

@@ -142,3 +142,49 @@ def test_under_a_fake_mode_tensors_are_fake_and_lie_where_they_are_told(place, d
 def test_a_length_beyond_64_bits_is_no_pickle() -> None:
     with pytest.raises(pickle.UnpicklingError, match="load: FRAME length"):
         serialization.load(io.BytesIO(b"\x80\x04\x95" + b"\xff" * 8 + b"N."))
+
+
+@pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")
+@pytest.mark.parametrize("weights_only", [True, False])
+def test_typed_storages_come_back_and_share_memory(weights_only: bool):
+    x = dispatch.arange(4)
+    made, storage = again([x, x.storage()], weights_only=weights_only)
+    storage[0] = 7
+    assert made.tolist() == [7, 1, 2, 3] and storage.dtype is dispatch.int64
+
+
+def test_a_function_places_storages():
+    seen = []
+
+    def place(storage: object, device: str) -> object:
+        seen.append((type(storage), device))
+        return None if len(seen) == 1 else dispatch.ones(2).untyped_storage()
+
+    found = again([dispatch.zeros(2), dispatch.zeros(2)], map_location=place)
+    assert [t.tolist() for t in found] == [[0, 0], [1, 1]]
+    assert seen == [(type(dispatch.ones(1).untyped_storage()), "cpu")] * 2
+
+
+def test_the_unpickler_may_be_anothers():
+    class Module:
+        class Unpickler(pickle.Unpickler):
+            def load(self):
+                return [super().load()]
+
+    assert again(1, pickle_module=Module, weights_only=False) == [1]
+    with pytest.raises(RuntimeError, match="explicit pickle_module"):
+        again(1, pickle_module=Module)
+
+
+def test_files_are_flushed_and_have_to_be_sought(tmp_path: Path):
+    class Pipe:
+        def read(self):
+            return b""
+
+    with (tmp_path / "x").open("wb") as file:
+        serialization.save(1, file, _use_new_zipfile_serialization=False)
+        assert serialization.load(tmp_path / "x") == 1
+    with pytest.raises(AttributeError, match="from a file that is seekable"):
+        serialization.load(Pipe())
+    with pytest.raises(AttributeError, match="open file, got Pipe"):
+        serialization.save(1, Pipe())
