@@ -38,7 +38,11 @@ def _is_batched(query: Tensor, key: Tensor, value: Tensor, padding: Any, mask: A
         if tensor is not None:
             found = tensor.dim()
             said = " or ".join(map(str, wanted))
-            _need(found in wanted, f"expected {name} of {said} dimensions, got {found}")
+            _need(
+                found in wanted,
+                f"For {'batched' if dims == 3 else 'unbatched'} ({dims}-D) `query`, expected "
+                f"`{name}` to be {said}-D but found {found}-D",
+            )
     return dims == 3
 
 

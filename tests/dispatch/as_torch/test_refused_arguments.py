@@ -483,6 +483,21 @@ CALLS = [
         "only one of size or scale_factor should be defined",
     ),
     (
+        lambda: nn.InstanceNorm1d(3, affine=True)(o(2, 4, 5)),
+        ValueError,
+        "expected input's size at dim=1 to match num_features (3), but got: 4.",
+    ),
+    (
+        lambda: nn.LSTM(3, 4)(o(2, 1, 3), (o(1, 1, 4), o(1, 2, 4))),
+        RuntimeError,
+        "Expected hidden[1] size (1, 1, 4), got [1, 2, 4]",
+    ),
+    (
+        lambda: nn.MultiheadAttention(4, 2)(o(2, 1, 4), o(2, 1, 4), o(2, 4)),
+        AssertionError,
+        "multi_head_attention_forward: For batched (3-D) `query`, expected",
+    ),
+    (
         lambda: F.interpolate(o(1, 1, 2), 2, mode="bilinear"),
         NotImplementedError,
         "Got 3D input, but bilinear mode needs 4D input",

@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 
 import dispatch
+from dispatch._C.advice import advise
 from dispatch.as_torch.nn import functional as F, init
 from dispatch.as_torch.nn.modules.module import Module
 from dispatch.as_torch.nn.parameter import Parameter
@@ -170,12 +171,27 @@ class _InstanceNorm(_NormBase):
         """Each channel of each sample with mean 0 and variance 1."""
         self._check_dim(input)
         unbatched = input.dim() == self.dims[0]
+        self._check_channels(input, 0 if unbatched else 1)
         own = self.training or not self.track_running_stats
         found = F.instance_norm(
             input.unsqueeze(0) if unbatched else input, self.running_mean, self.running_var,
             self.weight, self.bias, own, 0.0 if self.momentum is None else self.momentum, self.eps,
         )  # fmt: skip
         return found.squeeze(0) if unbatched else found
+
+    def _check_channels(self, input: Any, at: int) -> None:
+        found = input.size(at)
+        if found == self.num_features:
+            return
+        if self.affine:
+            raise ValueError(
+                f"expected input's size at dim={at} to match num_features ({self.num_features}), "
+                f"but got: {found}."
+            )
+        advise(
+            f"input's size at dim={at} does not match num_features: {found} and "
+            f"{self.num_features}, which nothing uses without affine=True"
+        )
 
 
 class InstanceNorm1d(_InstanceNorm):

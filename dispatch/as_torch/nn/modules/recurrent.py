@@ -168,11 +168,11 @@ class RNNBase(Module):
         self._check(given, batch, self.hidden_size)
         return given
 
-    def _check(self, state: Any, batch: int, size: int) -> None:
+    def _check(self, state: Any, batch: int, size: int, name: str = "hidden") -> None:
         layers = self.num_layers * (2 if self.bidirectional else 1)
         if tuple(state.shape) != (layers, batch, size):
             raise RuntimeError(
-                f"Expected hidden size {(layers, batch, size)}, got {list(state.shape)}"
+                f"Expected {name} size {(layers, batch, size)}, got {list(state.shape)}"
             )
 
     def extra_repr(self) -> str:
@@ -223,8 +223,8 @@ class LSTM(RNNBase):
         if hx is None:
             return [self._zeros(input, batch, width) for width in widths]
         given = [s.unsqueeze(1) for s in hx] if alone else list(hx)
-        for state, width in zip(given, widths, strict=True):
-            self._check(state, batch, width)
+        for i, (state, width) in enumerate(zip(given, widths, strict=True)):
+            self._check(state, batch, width, f"hidden[{i}]")
         return given
 
 
