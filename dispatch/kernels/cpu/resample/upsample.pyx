@@ -28,6 +28,10 @@ from dispatch.kernels.cpu.resample.taps cimport (
 )
 from dispatch.kernels.cpu.threads cimport in_spans, parts_for
 
+cdef extern from "resample/bytes.h" nogil:
+    void mix_bytes(uint8_t* out, const uint8_t* x, int64_t planes, int64_t size, int64_t inner, const int64_t* index,
+                   const int32_t* weight, int64_t n, int most, int bits)
+
 cdef extern from "vectorised.h":
     pass
 
@@ -357,29 +361,13 @@ cdef void spread_columns(real* out, const real* g, int64_t planes, int64_t size,
                         to[e] += w * source[e]
 
 
-# ---- bytes -------------------------------------------------------------------------------------
-
-cdef void mix_bytes(uint8_t* out, const uint8_t* x, int64_t planes, int64_t size, int64_t inner, Taps* t, int bits) noexcept nogil:
-    cdef int64_t p, i, e
-    cdef int k
-    cdef int32_t total
-    cdef const int32_t* w
-    cdef const int64_t* at
-    for p in range(planes):
-        for i in range(t.n):
-            w, at = <int32_t*>t.weight + i * t.most, t.index + i * t.most
-            for e in range(inner):
-                total = 1 << bits >> 1
-                for k in range(t.most):
-                    total += w[k] * <int32_t>x[(p * size + at[k]) * inner + e]
-                total >>= bits
-                out[(p * t.n + i) * inner + e] = <uint8_t>max(min(total, 255), 0)
-
+# ---- along one dimension -----------------------------------------------------------------------
 
 cdef void mix_along(Job* j, int d, int itemsize, void* out, const void* x, int64_t planes, int64_t inner) noexcept nogil:
     cdef int64_t size = j.a.size[d]
     if itemsize == 1:
-        mix_bytes(<uint8_t*>out, <uint8_t*>x, planes, size, inner, &j.taps[d], j.bits[d])
+        mix_bytes(<uint8_t*>out, <uint8_t*>x, planes, size, inner, j.taps[d].index, <int32_t*>j.taps[d].weight, j.taps[d].n,
+                  j.taps[d].most, j.bits[d])
     elif itemsize == 4:
         mix_columns(<float*>out, <float*>x, planes, size, inner, &j.taps[d])
     else:
