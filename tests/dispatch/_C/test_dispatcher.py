@@ -79,6 +79,14 @@ def test_fallthrough_at_one_backend_does_not_hide_another(lib):
     assert f(dispatch.ones(2, device="meta")) == "autograd meta"
 
 
+def test_fallthrough_at_one_backend_does_not_hide_the_fallback_of_another(lib, library):
+    f = define(lib)
+    lib.impl("f", fallthrough_kernel, "CPU")
+    library("_", "IMPL").fallback(lambda op, *args: "fallback", "PrivateUse1")
+    with _C._IncludeDispatchKeyGuard("PrivateUse1"):
+        assert f(T) == "fallback"
+
+
 def test_missing_kernel_names_operator_key_and_keys_that_have_one(lib):
     f = define(lib)
     lib.impl("f", lambda x: "meta", "Meta")

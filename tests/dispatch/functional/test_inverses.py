@@ -49,6 +49,7 @@ CASES: dict[str, tuple[Callable[[], Tensor], Callable[[Tensor], Tensor]]] = {
     "_neg_view": (lambda: numbers(3), lambda t: A._neg_view.default(t)),
     "_reshape_alias": (lambda: numbers(2, 3), lambda t: A._reshape_alias.default(t, [6], [1])),
     "_unsafe_view": (lambda: numbers(2, 3), lambda t: A._unsafe_view.default(t, [3, 2])),
+    "view of a single element": (lambda: numbers(), lambda t: A.view.default(t, [1, 1])),
     "alias": (lambda: numbers(3), lambda t: A.alias.default(t)),
     "as_strided": (lambda: numbers(9), lambda t: A.as_strided.default(t, [2, 2], [4, 1], 1)),
     "as_strided at an offset": (

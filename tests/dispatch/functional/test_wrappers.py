@@ -72,6 +72,20 @@ def test_a_value_given_by_hand_stays_until_the_storage_sees_a_write():
     assert value_of(w.view(1, 2)).tolist() == [[7, 7]]
 
 
+def test_a_view_lies_as_its_value_does_once_its_base_was_written():
+    """Rows with gaps are written as rows without."""
+
+    def turned(x: Tensor) -> Tensor:
+        view = x[0]
+        assert view.stride() == (2,)
+        x.add_(1)
+        wrappers._sync(view)
+        assert view.stride() == value_of(view).stride() == (1,)
+        return view
+
+    assert functionalize(turned)(dispatch.arange(12.0).view(2, 6)[:, ::2]).tolist() == [1, 3, 5]
+
+
 def test_a_wrapper_put_over_anothers_storage_writes_there():
     dst, src = wrap(dispatch.ones(2)), wrap(dispatch.zeros(2))
     wrappers._functionalize_unsafe_set(dst, src)

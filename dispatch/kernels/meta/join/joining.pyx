@@ -53,18 +53,17 @@ cdef Tensor find_example(list tensors):
 
 
 cdef int common_format(list tensors) except -1:
-    """The memory format that all suggest; contiguous where they differ."""
-    cdef int found = -1, memory_format
+    """The memory format that all suggest, which tells channels_last from the one of volumes; contiguous where they differ."""
+    cdef int memory_format = MF_contiguous
     cdef Tensor t
     for item in tensors:
         t = <Tensor>item
         if t.c_ndim < 4:
             return MF_contiguous
         memory_format = rules.suggest_memory_format(t)
-        if memory_format == MF_contiguous or (found >= 0 and found != memory_format):
+        if memory_format == MF_contiguous:
             return MF_contiguous
-        found = memory_format
-    return found
+    return memory_format
 
 
 cdef int add_sizes(Spec* s, Tensor t, int i, int64_t dim) except -1:

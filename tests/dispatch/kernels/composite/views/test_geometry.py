@@ -54,6 +54,63 @@ def test_view_of_a_meta_tensor_has_the_same_geometry(name: str) -> None:
     assert on_meta.storage_offset() == on_cpu.storage_offset()
 
 
+# a view of a tensor; its sizes, strides and offset
+PLACES: dict[str, tuple[Callable[[], Any], list[int], list[int], int]] = {
+    "expand by dimensions": (
+        lambda: numbers(2, 3).expand(4, 5, 2, 3),
+        [4, 5, 2, 3],
+        [0, 0, 3, 1],
+        0,
+    ),
+    "expand by ones": (lambda: numbers(3).expand(1, 1, 3), [1, 1, 3], [3, 3, 1], 0),
+    "expand a scalar": (lambda: numbers().expand(2, 3), [2, 3], [0, 0], 0),
+    "expand a scalar to ones": (lambda: numbers().expand(1, 1), [1, 1], [0, 0], 0),
+    "expand to ones": (lambda: numbers(1).expand(1, 1), [1, 1], [1, 1], 0),
+    "diagonal far away": (lambda: numbers(3, 4).diagonal(7), [0], [5], 0),
+    "diagonal far below": (lambda: numbers(3, 4).diagonal(-7), [0], [5], 0),
+    "diagonal below": (lambda: numbers(3, 4).diagonal(-1), [2], [5], 4),
+    "pairs": (lambda: aten.view_as_complex(numbers(4, 4)[:, 2:]), [4], [2], 1),
+    "the third part": (lambda: numbers(2, 9).split_with_sizes([2, 3, 4], 1)[2], [2, 4], [9, 1], 5),
+    "behind nothing": (lambda: numbers(9).split_with_sizes([2, 0, 7])[2], [7], [1], 2),
+    "the last part": (lambda: numbers(7).split(3)[2], [1], [1], 6),
+    "unsqueeze": (lambda: numbers(3, 4).t().unsqueeze(1), [4, 1, 3], [1, 12, 4], 0),
+    "unsqueeze at the end": (lambda: numbers(3, 4).t().unsqueeze(2), [4, 3, 1], [1, 4, 1], 0),
+    "squeeze": (lambda: numbers(1, 3, 1, 4, 1).squeeze((0, 4)), [3, 1, 4], [4, 4, 1], 0),
+    "as_strided": (lambda: numbers(9)[2:].as_strided([2], [3]), [2], [3], 2),
+    "as_strided_": (lambda: numbers(4).as_strided_([2], [2], 1), [2], [2], 1),
+    "resize_": (lambda: numbers(2, 3).t().resize_([3, 2]), [3, 2], [1, 3], 0),
+    "resize_ in a format": (
+        lambda: numbers(2, 3).t().resize_([3, 2], memory_format=dispatch.contiguous_format),
+        [3, 2],
+        [2, 1],
+        0,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_view_lies_where_it_should(name: str) -> None:
+    make, *place = PLACES[name]
+    made = make()
+    assert [list(made.shape), list(made.stride()), made.storage_offset()] == place
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        lambda t: t.as_strided_([3], [2]),
+        lambda t: t.as_strided_([2], [1], 3),
+        lambda t: aten.view_as_complex(t.as_strided([2, 2], [1, 1])),
+        lambda t: aten.view_as_complex(t[1:3]),
+    ],
+)
+def test_view_beyond_the_storage_or_between_pairs_is_refused(refused: Any) -> None:
+    base = numbers(4)
+    with pytest.raises(RuntimeError):
+        refused(base)
+    assert (base.shape, base.stride(), base.storage_offset()) == ((4,), (1,), 0)
+
+
 def test_several_views_cover_their_base() -> None:
     base = numbers(2, 5)
     for parts, sizes in (

@@ -55,7 +55,14 @@ def convolve(x: core.Tensor, w: core.Tensor, **given: object) -> core.Tensor:
             {"transposed": True, "stride": [3], "output_padding": [2], "groups": 2},
             (1, 6, 17),
         ),
+        (
+            (1, 1, 3, 3),
+            (1, 1, 2, 2),
+            {"transposed": True, "dilation": [2], "output_padding": [1]},
+            (1, 1, 6, 6),
+        ),
         ((0, 3, 4, 5, 6), (2, 3, 1, 2, 3), {}, (0, 2, 4, 4, 4)),
+        ((2, 0, 5, 5), (3, 0, 2, 2), {}, (2, 0, 4, 4)),
     ],
 )
 def test_output_sizes(x: Ints, w: Ints, given: dict[str, object], sizes: Ints) -> None:
@@ -72,7 +79,7 @@ def test_channels_last_input_or_weight_gives_channels_last(which: str) -> None:
 def test_three_dimensions_follow_the_layout_only_with_onednn() -> None:
     x, w = last((2, 3, 4, 4, 4)), tensor((4, 3, 2, 2, 2))
     assert convolve(x, w).stride() == rules.channels_last_strides((2, 4, 3, 3, 3))
-    single = last((1, 3, 4, 4, 4))          # too little work for oneDNN
+    single = last((1, 3, 4, 4, 4))  # too little work for oneDNN
     assert convolve(single, w).is_contiguous()
     wide = last((2, 3, 4, 4, 4), dtype=dtypes.float64)
     assert convolve(wide, tensor((4, 3, 2, 2, 2), dtype=dtypes.float64)).is_contiguous()
@@ -104,9 +111,7 @@ def test_meta_tensors_give_contiguous_results() -> None:
         ((2, 3, 0, 8), (4, 3, 3, 3), {"padding": [2]}, "empty"),
     ],
 )
-def test_wrong_arguments_are_named(
-    x: Ints, w: Ints, given: dict[str, object], named: str
-) -> None:
+def test_wrong_arguments_are_named(x: Ints, w: Ints, given: dict[str, object], named: str) -> None:
     with pytest.raises(RuntimeError, match=rf"^aten::convolution: .*{named}"):
         ops.aten.convolution(tensor(x), tensor(w), *arguments(**given))
 

@@ -43,6 +43,8 @@ def test_cat_skips_empty_tensors_of_one_dimension_but_not_their_dtype() -> None:
         ([(2, 3), (3, 3)], 1, RuntimeError),
         ([(2, 3), (2, 3, 1)], 0, RuntimeError),
         ([(2, 3), (3,)], 0, RuntimeError),
+        ([(2, 3), (2, 4)], 0, RuntimeError),
+        ([(2, 3, 4), (2, 3, 5)], 1, RuntimeError),
         ([(2, 3), (2, 3)], 2, IndexError),
         ([(), ()], 0, IndexError),
     ],
