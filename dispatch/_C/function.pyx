@@ -4,7 +4,6 @@ Arguments that fit no overload are a TypeError here (a RuntimeError from `ops`),
 tuples, and factories take `requires_grad`, as in PyTorch's functions and methods.
 """
 cimport cython
-import warnings
 
 from cpython.exc cimport PyErr_ExceptionMatches, PyErr_Occurred
 from cpython.object cimport PyObject, PyTypeObject
@@ -34,6 +33,7 @@ from dispatch._C.tls cimport ThreadState, tls
 from dispatch._C.torch_function cimport ASK_SELF, ask_functions, n_function_modes
 from dispatch._C.values cimport ArgSpec, Frame, complete_options, match, match_ints, release_frame
 
+from dispatch._C.advice import advise_once
 from dispatch._C.dispatcher import _emitted_methods
 from dispatch._C.named_results import named
 from dispatch._C.overload import _described
@@ -118,12 +118,10 @@ cdef int enter_older_forms() except -1:
 
 
 enter_older_forms()
-cdef bint warned_of_older_forms = False
 
 
 cdef PyObject* call_older(PyObject* self, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, int fit, int* found) noexcept:
     """`add(x, 2, y)` is `add(x, y, alpha=2)`."""
-    global warned_of_older_forms
     cdef PyObject* vec[64]
     cdef PyObject* r
     cdef OpFunction f = <OpFunction>self
@@ -145,23 +143,17 @@ cdef PyObject* call_older(PyObject* self, PyObject** args, Py_ssize_t nargs, PyO
         names = tuple([places[i] for i in numbers]) + (<tuple>kwnames if given else ())
         r = call_fitting(<PyObject*>f.entries, self, vec, n, <PyObject*>names, f.how, fit, found)
         if found[0]:
-            if r == NULL or fit == FIT_TRIAL or warned_of_older_forms:
+            if r == NULL or fit == FIT_TRIAL:
                 return r
-            warned_of_older_forms = True
             try:
-                warn_of(f.__name__)
+                advise_once("arguments", f"This overload of {f.__name__} is deprecated: it has numbers before tensors, "
+                            "give them by keyword")
             except BaseException as e:
                 Py_DECREF_(r)
                 set_error(e)
                 return NULL
             return r
     return NULL
-
-
-cdef int warn_of(str name) except -1:
-    warnings.warn(f"This overload of {name} is deprecated: it has numbers before tensors, give them by keyword", UserWarning,
-                  stacklevel=2)
-    return 0
 
 
 cdef list names_of_outs(OperatorEntry e):

@@ -7,6 +7,7 @@ import numpy
 import pytest
 
 import dispatch
+from dispatch._C.advice import set_warn_always
 from dispatch.modes import TorchDispatchMode, TorchFunctionMode
 
 
@@ -78,6 +79,16 @@ def test_numbers_before_tensors_are_deprecated():
         assert dispatch.addmm(2, X, 3, X, X).equal(X.addmm(X, X, beta=2, alpha=3))
     with pytest.raises(TypeError, match="aten::add"):
         dispatch.add(X, 2, X, X)
+
+
+def test_numbers_before_tensors_are_told_each_time_when_that_is_asked():
+    set_warn_always(True)
+    try:
+        for _ in range(2):
+            with pytest.warns(UserWarning, match="This overload of addcdiv is deprecated"):
+                assert X.addcdiv(2, X, X).equal(X + 2)
+    finally:
+        set_warn_always(False)
 
 
 def test_requires_grad_is_a_bool():

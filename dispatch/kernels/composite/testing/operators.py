@@ -40,7 +40,7 @@ def test_check_tensor(self: Tensor) -> Tensor:
     if self.dtype is not dtypes.bool:
         raise refused(f"expected self to be bool, got {self.dtype}")
     if not _aten.item(_aten.all(self)):
-        raise refused("expected every element of self to be true")
+        raise refused("Test message for TORCH_CHECK_TENSOR_ALL: an element of self is not true")
     return _aten.clone(self)
 
 
