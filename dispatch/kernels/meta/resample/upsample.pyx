@@ -18,7 +18,7 @@ from dispatch.kernels.meta cimport rules
 
 cdef enum:                       # channels from which results are channels_last on cuda
     ANYWHERE = 0
-    CUDA_NEAREST = 4
+    CUDA_NEAREST = 1             # any: PyTorch's shape function asks its own device, which is meta
     CUDA_BILINEAR = 16
     NO_CHANNELS_LAST = -1        # not on any device
 

@@ -35,7 +35,7 @@ def meta(
         (([3, 2], [2, 1]), (2, 3, 4, 8)),
         (([3], [2], [1]), (2, 3, 5, 5)),
         (([2], [2], [0], [1], True), (2, 3, 5, 5)),
-        (([2], [2], [1], [1], True), (2, 3, 5, 5)),          # no window begins in the padding
+        (([2], [2], [1], [1], True), (2, 3, 5, 5)),  # no window begins in the padding
         (([2], [1], [0], [3]), (2, 3, 6, 6)),
     ],
 )
@@ -99,7 +99,7 @@ def test_an_empty_batch_is_pooled() -> None:
 def test_average_checks_divisor_and_dtype() -> None:
     with pytest.raises(RuntimeError, match="divisor_override"):
         ops.aten.avg_pool2d(tensor((1, 8, 8)), [2], [], [0], False, True, 0)
-    with pytest.raises(RuntimeError, match="uint8"):      # a real tensor's is the CPU body's matter
+    with pytest.raises(RuntimeError, match="uint8"):  # a real tensor's is the CPU body's matter
         ops.aten.avg_pool2d(meta((1, 8, 8), dtype=dtypes.uint8), [2])
 
 
@@ -184,3 +184,9 @@ def test_gradients_of_other_channels_do_not_fit() -> None:
         ops.aten.max_pool2d_with_indices_backward(
             meta((2, 4, 2, 2)), meta((2, 3, 4, 4)), *given, meta((2, 4, 2, 2), dtype=dtypes.int64)
         )
+
+
+@pytest.mark.parametrize("sizes", [(1, 2, 2, 3, 3), (1, 2, 3, 2, 3), (2, 3, 3, 2)])
+def test_averages_of_volumes_smaller_than_their_kernel_are_refused(sizes: Ints) -> None:
+    with pytest.raises(RuntimeError, match=r"^aten::avg_pool3d: "):
+        ops.aten.avg_pool3d(tensor(sizes), [3, 3, 3], [1], [1])

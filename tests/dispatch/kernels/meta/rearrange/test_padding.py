@@ -55,9 +55,24 @@ def test_gradient_has_the_padded_sizes():
         aten.reflection_pad1d_backward(dispatch.ones(3), dispatch.ones(()), [1, 1])
 
 
-def test_a_border_cannot_cut_more_than_there_is():
-    with pytest.raises(RuntimeError, match="negative size"):
-        aten.constant_pad_nd(dispatch.ones(2, 3), [-4, 1])
+@pytest.mark.parametrize("pad", [[-4, 1], [2, -4], [-2, -2], [5, 0, -4]])
+def test_a_border_cannot_cut_more_than_there_is(pad):
+    with pytest.raises(RuntimeError, match=r"negative size|even length"):
+        aten.constant_pad_nd(dispatch.ones(2, 3), pad)
+
+
+@pytest.mark.parametrize("op", [aten.reflection_pad1d_backward, aten.replication_pad1d_backward])
+def test_gradient_of_a_border_has_the_dtype_of_its_input(op):
+    with pytest.raises(RuntimeError, match="float64"):
+        op(dispatch.ones(1, 5, dtype=dispatch.float64), dispatch.ones(1, 3), [1, 1])
+
+
+@pytest.mark.parametrize("op", [aten.reflection_pad2d, aten.replication_pad2d])
+def test_on_cuda_borders_are_contiguous_and_a_batch_may_be_empty(op):
+    with dispatch.FakeTensorMode():
+        x = dispatch.ones(1, 4, 3, 3, device="cuda").to(memory_format=LAST)
+        assert op(x, [1, 1, 1, 1]).stride() == (100, 25, 5, 1)
+    assert op(dispatch.ones(0, 2, 3, 3), [1, 1, 1, 1]).shape == (0, 2, 5, 5)
     with pytest.raises(RuntimeError, match="even length"):
         aten.constant_pad_nd(dispatch.ones(2, 3), [1, 1, 1])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import dispatch
 from dispatch._C import arrays, dtypes, tensor as core
 from dispatch._C.storage import _new_storage
 from dispatch._ops import ops
@@ -43,9 +44,37 @@ def test_gradient_of_bicubic_forgets_channels_last() -> None:
     assert backward(g, [4, 4], sizes, False).stride() == rules.channels_last_strides(tuple(sizes))
 
 
-def test_gradient_must_have_the_output_s_size() -> None:
+@pytest.mark.parametrize("channels", [1, 2, 3, 4, 8, 15, 16])
+def test_on_cuda_few_channels_stay_last_only_where_the_nearest_is_taken(channels: int) -> None:
+    sizes, wanted = (2, channels, 3, 5), (2, channels, 4, 4)
+    last, plain = rules.channels_last_strides(wanted), rules.contiguous_strides(wanted)
+    with dispatch.FakeTensorMode():
+        x = ops.aten.empty_strided(sizes, rules.channels_last_strides(sizes), device="cuda")
+        nearest = ops.aten.upsample_nearest2d(x, [4, 4]).stride()
+        linear = ops.aten.upsample_bilinear2d(x, [4, 4], False).stride()
+    assert nearest == (plain if channels == 1 else last)
+    assert linear == (last if channels >= 16 else plain)
+
+
+@pytest.mark.parametrize("sizes", [(1, 3, 4, 4), (2, 2, 4, 4), (1, 2, 4, 5), (1, 2, 5, 4)])
+def test_gradient_must_have_the_output_s_size(sizes: Ints) -> None:
     with pytest.raises(RuntimeError, match=r"grad_output.*output_size"):
         ops.aten.upsample_nearest1d_backward(meta((1, 2, 4)), [5], [1, 2, 3])
+    with pytest.raises(RuntimeError, match=r"grad_output.*output_size"):
+        ops.aten.upsample_nearest2d_backward(meta(sizes), [4, 4], [1, 2, 3, 3])
+
+
+def test_a_batch_may_be_empty_and_channels_may_not() -> None:
+    assert ops.aten.upsample_nearest2d(tensor((0, 2, 3, 3)), [4, 4]).shape == (0, 2, 4, 4)
+    with pytest.raises(RuntimeError, match="only the batch"):
+        ops.aten.upsample_nearest2d(tensor((1, 0, 3, 3)), [4, 4])
+
+
+def test_without_data_a_single_pixel_lies_as_one_that_was_converted() -> None:
+    sizes, strides = (2, 4, 1, 1), (4, 1, 4, 4)
+    assert ops.aten.upsample_bilinear2d(tensor(sizes, strides), [1, 1], False).stride() == strides
+    made = ops.aten.upsample_bilinear2d(meta(sizes, strides), [1, 1], False)
+    assert made.stride() == (4, 1, 1, 1)
 
 
 @pytest.mark.parametrize(
