@@ -190,3 +190,11 @@ def test_a_list_is_copied_between_the_cpu_and_one_other_device():
         assert ops.aten._foreach_copy([cuda], [cpu])[0].device.type == "cuda"
         with pytest.raises(FakeTensorDeviceMismatchError):
             ops.aten._foreach_copy([cuda], [xpu])
+
+
+@pytest.mark.parametrize(("here", "there"), [("cpu", "meta"), ("meta", "cpu")])
+@pytest.mark.parametrize("sizes", [(2,), ()])
+def test_adding_in_place_goes_over_to_meta_and_back(here, there, sizes):
+    with FakeTensorMode():
+        self, other = dispatch.empty(2, device=here), dispatch.empty(sizes, device=there)
+        assert A.add_.Tensor(self, other).device.type == here
