@@ -110,6 +110,8 @@ cdef class Storage:
     def resize_(self, nbytes):
         """Change the size in bytes, keeping the bytes that stay."""
         self._check_not_of_wrapper("call resize_()")
+        if isinstance(nbytes, (bool, float)) or not hasattr(nbytes, "__index__"):
+            raise RuntimeError(f"resize_: expected an int, got {type(nbytes).__name__}")
         resize_storage(self, size_from(nbytes))
         return self
 

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from dispatch import _ops
+from dispatch._C.advice import advise_once
+from dispatch._C.inspection import _dispatch_has_kernel_for_dispatch_key
 from dispatch._C.keys import DispatchKey, DispatchKeySet
 from dispatch._C.markup import table
 from dispatch._C.overload import OpOverload
@@ -149,6 +151,9 @@ class Library:
         if dispatch_key == "Meta":
             check_no_decomposition(name if "::" in name else f"{self.ns}::{name}")
         module = self.m or self._module()
+        there = token in _impls or _is_built_in(self.ns, name, dispatch_key)
+        if there and dispatch_key != "Meta":
+            advise_once("Library.impl", f"{name} has a kernel at {dispatch_key} already")
         module.impl(name, dispatch_key or "CompositeImplicitAutograd", fn, with_keyset)
         _impls.add(token)
         self._op_impls.add(token)
@@ -240,6 +245,17 @@ class Library:
         if self.m is not None:
             _take_back(self.m, self._op_defs, _impls, self._op_impls, self._registration_handles)
             self.m = None
+
+
+def _is_built_in(ns: str, name: str, dispatch_key: str) -> bool:
+    """Whether it is an operator of the package that has a kernel there."""
+    if ns != "aten":
+        return False
+    whole = name if "::" in name else f"aten::{name}"
+    key = dispatch_key or "CompositeImplicitAutograd"
+    with contextlib.suppress(RuntimeError):  # an operator or a key that is none
+        return _dispatch_has_kernel_for_dispatch_key(whole, key)
+    return False
 
 
 def _checked_tags(schema: str, tags: Tag | Sequence[Tag]) -> tuple[Tag, ...]:

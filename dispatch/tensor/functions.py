@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from dispatch._C import dtypes
 from dispatch._C.advice import advise_once
-from dispatch._C.function import _find_function
+from dispatch._C.function import _find_room_function
 from dispatch._C.tensor import Tensor
 from dispatch._C.torch_function import _ask_torch_function, _asks_nobody, _has_torch_function
 from dispatch._ops import ops
@@ -88,6 +88,12 @@ def _check_flags(name: str, **flags: Any) -> None:
             raise TypeError(f"{name}: argument '{flag}' must be bool, not {kind}")
 
 
+@functools.cache
+def _parsed(name: str) -> Callable[..., Any]:
+    """The function `name` over its operator: arguments that do not fit are TypeErrors."""
+    return _find_room_function(name)  # type: ignore[return-value]
+
+
 def _given(tensors: Sequence[Any]) -> list[Tensor]:
     """Tensors one by one, or as one list."""
     if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
@@ -97,8 +103,8 @@ def _given(tensors: Sequence[Any]) -> list[Tensor]:
 
 def _at_least(name: str, tensors: Sequence[Any]) -> Any:
     if len(tensors) == 1 and isinstance(tensors[0], Tensor):
-        return getattr(_aten, name)(tensors[0])
-    return tuple(getattr(_aten, name)(_given(tensors)))
+        return _parsed(name)(tensors[0])
+    return tuple(_parsed(name)(_given(tensors)))
 
 
 @asks
@@ -122,13 +128,13 @@ def atleast_3d(*tensors: Any) -> Any:
 @asks
 def block_diag(*tensors: Tensor) -> Tensor:
     """Matrices along the diagonal of one (torch.block_diag)."""
-    return _aten.block_diag(list(tensors))
+    return _parsed("block_diag")(list(tensors))
 
 
 @asks
 def cartesian_prod(*tensors: Tensor) -> Tensor:
     """All combinations of an element of each (torch.cartesian_prod)."""
-    return _aten.cartesian_prod(list(tensors))
+    return _parsed("cartesian_prod")(list(tensors))
 
 
 @asks
@@ -136,9 +142,10 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     """The coordinates of a grid (torch.meshgrid); the first call without `indexing` warns."""
     given = _given(tensors)
     if indexing is None:
+        grid = _parsed("meshgrid")(given)
         advise_once("meshgrid", "it will be required to pass the indexing argument: ij is meant")
-        return tuple(_aten.meshgrid(given))
-    return tuple(_aten.meshgrid.indexing(given, indexing=indexing))
+        return tuple(grid)
+    return tuple(_parsed("meshgrid")(given, indexing=indexing))
 
 
 @asks
@@ -182,9 +189,9 @@ def unique(
     flags = {"return_inverse": return_inverse, "return_counts": return_counts}
     _check_flags("unique", sorted=sorted, **flags)
     if dim is None:
-        found = _aten._unique2(input, sorted, return_inverse, return_counts)
+        found = _parsed("_unique2")(input, sorted, return_inverse, return_counts)
     else:
-        found = _aten.unique_dim(input, dim, sorted, return_inverse, return_counts)
+        found = _parsed("unique_dim")(input, dim, sorted, return_inverse, return_counts)
     values, inverse, counts = found
     return _asked(values, inverse if return_inverse else None, counts if return_counts else None)
 
@@ -199,7 +206,8 @@ def unique_consecutive(
     """Elements that differ from the one before (torch.unique_consecutive)."""
     flags = {"return_inverse": return_inverse, "return_counts": return_counts}
     _check_flags("unique_consecutive", **flags)
-    values, inverse, counts = _aten.unique_consecutive(input, return_inverse, return_counts, dim)
+    find = _parsed("unique_consecutive")
+    values, inverse, counts = find(input, return_inverse, return_counts, dim=dim)
     return _asked(values, inverse if return_inverse else None, counts if return_counts else None)
 
 
@@ -246,7 +254,7 @@ def _norm_by_name(
 @asks
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     """The tensors expanded to the shape that they broadcast to."""
-    return tuple(_aten.broadcast_tensors.default(list(tensors)))
+    return tuple(_parsed("broadcast_tensors")(list(tensors)))
 
 
 @asks
@@ -254,8 +262,7 @@ def einsum(equation: str, *operands: Any) -> Tensor:
     """Sum of products, by the letters of `equation`; operands one by one or as one list."""
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = tuple(operands[0])
-    function = _find_function("einsum", False)
-    return function(equation, list(operands))  # type: ignore[misc]
+    return _parsed("einsum")(equation, list(operands))
 
 
 @asks
@@ -285,16 +292,15 @@ def cdist(
     """
     if compute_mode not in _COMPUTE_MODES:
         raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
-    return _aten.cdist(x1, x2, p, _COMPUTE_MODES[compute_mode])
+    return _parsed("cdist")(x1, x2, p, _COMPUTE_MODES[compute_mode])
 
 
 @asks
 def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     """The product of matrices, in the cheapest order (torch.chain_matmul)."""
+    product = _parsed("chain_matmul")(list(matrices), out=out)
     advise_once("chain_matmul", "deprecated, call linalg.multi_dot with a list")
-    if out is None:
-        return _aten.chain_matmul(list(matrices))
-    return _aten.chain_matmul.out(list(matrices), out=out)
+    return product
 
 
 @asks
@@ -359,8 +365,8 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) 
     Raises: TypeError for an `out` of another length; without `get_infos` the operator's error.
     """
     _check_flags("lu", pivot=pivot, get_infos=get_infos)
+    found = tuple(_parsed("_lu_with_info")(A, pivot, not get_infos))[: 2 + get_infos]
     advise_once("lu", "deprecated, call linalg.lu_factor or linalg.lu_factor_ex")
-    found = tuple(_aten._lu_with_info(A, pivot, not get_infos))[: 2 + get_infos]
     if out is None:
         return found
     if not isinstance(out, (tuple, list)) or len(out) != len(found):

@@ -104,7 +104,10 @@ numel = _question("numel")
 
 @functools.partial(_watch_function, arguments=True)
 def is_same_size(input: Tensor, other: Tensor) -> bool:
-    """Whether two tensors have the same sizes."""
+    """Whether two tensors have the same sizes. TypeError for anything else."""
+    for t in (input, other):
+        if not isinstance(t, Tensor):
+            raise TypeError(f"is_same_size: expected a Tensor, got {type(t).__name__}")
     return input.shape == other.shape
 
 

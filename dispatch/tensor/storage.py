@@ -6,6 +6,7 @@ a uint8 tensor over the bytes.
 
 from __future__ import annotations
 
+import operator
 import sys
 from collections.abc import Iterator, Sequence
 from types import MethodType
@@ -18,6 +19,7 @@ from dispatch._C.naming import full_name
 from dispatch._C.storage import Storage, _new_storage
 from dispatch._C.tensor import Tensor
 from dispatch._C.tls import _get_dispatch_mode, _TorchDispatchModeKey
+from dispatch._ops import ops
 from dispatch.tensor.copy import reduce_storage
 
 __all__ = ["CASTS", "UntypedStorage"]
@@ -32,9 +34,10 @@ def _bytes(self: Storage, doing: str = "access the data") -> Tensor:
     return _new_strided(self, dtypes.uint8, [n], [1], 0)
 
 
-def _index(self: Storage, index: Any) -> int:
-    if isinstance(index, bool) or not isinstance(index, int):
-        raise TypeError(f"storage: indices are integers, got {type(index).__name__}")
+def _index(self: Storage, index: Any, refused: type[Exception] = TypeError) -> int:
+    if isinstance(index, (bool, float)) or not hasattr(index, "__index__"):
+        raise refused(f"storage: indices are integers, got {type(index).__name__}")
+    index = operator.index(index)
     if not -self.nbytes() <= index < self.nbytes():
         raise IndexError(f"storage: index {index} is out of range for {self.nbytes()} bytes")
     return index
@@ -50,8 +53,20 @@ def _get(self: Storage, index: Any) -> Any:
     return _bytes(self)[_index(self, index)].item()
 
 
-def _set(self: Storage, index: Any, value: int) -> None:
-    _bytes(self)[index if isinstance(index, slice) else _index(self, index)] = value
+def _byte(value: Any) -> int:
+    """The byte that an int is: its lowest eight bits, as C++ casts it."""
+    if not isinstance(value, int):
+        raise RuntimeError(f"storage: a byte is an int, got {type(value).__name__}")
+    return value & 0xFF
+
+
+def _set(self: Storage, index: Any, value: Any) -> None:
+    if isinstance(index, slice):
+        if (index.step or 1) != 1:
+            raise RuntimeError("storage: a slice has a step of 1")
+        _bytes(self)[index] = _byte(value)
+    else:
+        _bytes(self)[_index(self, index, RuntimeError)] = _byte(value)
 
 
 def _iterate(self: Storage) -> Iterator[int]:
@@ -63,9 +78,9 @@ def _tolist(self: Storage) -> list[int]:
     return _bytes(self).tolist()
 
 
-def _fill(self: Storage, value: int) -> Storage:
+def _fill(self: Storage, value: Any) -> Storage:
     """Set every byte."""
-    _bytes(self, "call fill_()").fill_(value)
+    _bytes(self, "call fill_()").fill_(_byte(value))
     return self
 
 
@@ -247,7 +262,12 @@ class _Maker(type):
 class UntypedStorage(metaclass=_Maker):
     """`UntypedStorage(nbytes, device="cpu")`, or of the bytes in a list: a new storage."""
 
-    def __new__(cls, content: Any = 0, *, device: Any = "cpu") -> Any:
+    def __new__(cls, *args: Any, size: Any = 0, device: Any = "cpu") -> Any:
+        if len(args) > 1:
+            raise RuntimeError(f"UntypedStorage: expected one argument, got {len(args)}")
+        content = args[0] if args else size
+        if isinstance(content, bool):
+            raise RuntimeError("UntypedStorage: expected a size or a sequence, got a bool")
         if isinstance(content, int):
             return _new_storage(content, str(device))
         if not isinstance(content, Sequence):
@@ -260,6 +280,12 @@ class UntypedStorage(metaclass=_Maker):
             if made.device.type != "meta":
                 _set(made, i, value)
         return made
+
+    @staticmethod
+    def from_file(filename: str, shared: bool = False, nbytes: int = 0) -> Any:
+        """A storage over the first bytes of a file, as `from_file` maps them."""
+        mapped = ops.aten.from_file(filename, shared, nbytes, dtype=dtypes.uint8)
+        return mapped.untyped_storage()
 
     @staticmethod
     def from_buffer(

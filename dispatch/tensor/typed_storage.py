@@ -7,11 +7,11 @@ bytes, which its methods ask, through a tensor over them where elements are mean
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from dispatch._C import dtypes
+from dispatch._C.advice import advise_once
 from dispatch._C.arrays import _new_strided
 from dispatch._C.naming import full_name
 from dispatch._C.storage import Storage, _new_storage
@@ -206,10 +206,21 @@ class TypedStorage:
         """The elements on a device; the same storage where they are there."""
         return self._over(self._untyped_storage.to(device=device))
 
-    def type(self) -> str:
-        """The name of the old class of such storages, `torch.FloatStorage`; on meta of this one."""
+    def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
+        """The name of the old class of such storages, `torch.FloatStorage`; on meta of this one.
+        With such a class or its name, or a dtype: the storage with its elements cast to that."""
+        if dtype is not None:
+            return self._as(dtype)
         old = _NAMES.get(self.dtype)
         return full_name(old if old and self.device.type == "cpu" else "storage.TypedStorage")
+
+    def _as(self, wanted: Any) -> TypedStorage:
+        name = wanted.rpartition(".")[2] if isinstance(wanted, str) else None
+        found = _storage_type_to_dtype_map().get(name) if name else wanted
+        kind = getattr(found, "dtype", found)
+        if not isinstance(kind, dtypes.dtype):
+            raise RuntimeError(f"TypedStorage.type: {wanted!r} is no class of storages")
+        return self if kind is self.dtype else typed_storage_of(self._elements().to(kind))
 
     def pickle_storage_type(self) -> str | None:
         """What files call it: `FloatStorage`."""
@@ -288,7 +299,7 @@ TypedStorage.filename = None  # type: ignore[attr-defined]
 
 def storage_of(self: Tensor) -> TypedStorage:
     """The tensor's storage with its dtype (Tensor.storage); warns, as PyTorch does."""
-    warnings.warn("TypedStorage is deprecated: use untyped_storage()", UserWarning, stacklevel=2)
+    advise_once("TypedStorage", "it is deprecated: use untyped_storage()")
     return TypedStorage(wrap_storage=self.untyped_storage(), dtype=self.dtype)
 
 

@@ -381,3 +381,20 @@ def test_a_dispatch_key_is_given_by_name(library):
     with pytest.raises(TypeError, match="by its name"):
         lib.impl("f", lambda x: x, _C.DispatchKey.CPU)
     assert not _C._dispatch_has_kernel_for_dispatch_key("lb::f", "CPU")
+
+
+@pytest.mark.usefixtures("untold")
+@pytest.mark.parametrize(("name", "key"), [("lb::again", "CPU"), ("aten::sin", "CPU")])
+def test_the_first_kernel_in_place_of_another_is_told(library, name, key):
+    ns = name.partition("::")[0]
+    if ns == "lb":
+        lib = library("lb", "DEF")
+        lib.define("again(Tensor x) -> Tensor")
+        lib.impl("again", lambda x: x, key)
+    else:
+        lib = library(ns, "IMPL")
+    lib.impl(name, lambda x: x.clone(), "Meta")
+    lib.impl(name, lambda x: x.clone(), "Meta")
+    with pytest.warns(UserWarning, match=f"{name}.* CPU already"):
+        lib.impl(name, lambda x: x, key)
+    lib.impl(name, lambda x: x, key)

@@ -243,3 +243,16 @@ def test_meshgrid_without_indexing_warns_once(monkeypatch):
     assert [w.filename for w in seen] == [__file__]
     assert all(a.equal(b) for a, b in zip(first, second, strict=True))
     assert dispatch.meshgrid(t([1, 2]), t([3]), indexing="ij")[0].equal(first[0])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_tensors",
+        "cartesian_prod", "chain_matmul", "lu", "meshgrid", "unique", "unique_consecutive",
+    ],
+)  # fmt: skip
+def test_a_number_is_no_tensor_for_functions_in_python(name):
+    """As other functions refuse it; the operators below raise RuntimeErrors."""
+    with pytest.raises(TypeError, match=name):
+        getattr(dispatch, name)(3)
