@@ -13,7 +13,7 @@ from dispatch._C.dtypes import float32, float64, int64, uint64
 from dispatch._C.structured import TensorSpec
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
-from dispatch.kernels.meta.rules import dense_like_strides
+from dispatch.kernels.meta.rules import empty_like_strides
 
 __all__ = [
     "_scaled_dot_product_flash_attention",
@@ -42,7 +42,7 @@ def flash_attention_for_cpu(
     total = float64 if query.dtype is float64 else float32
     strides = (length * heads, 1, heads)
     return (
-        TensorSpec(query.shape, query.dtype, dense_like_strides(query)),
+        TensorSpec(query.shape, query.dtype, empty_like_strides(query)),
         TensorSpec((batch, heads, length), total, strides),
     )
 

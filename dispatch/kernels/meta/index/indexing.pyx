@@ -315,7 +315,7 @@ cdef int index_put(Spec* s, Tensor self, list indices, Tensor values, bint accum
         s.cast = OVERLAP_TOLD | (OVERLAP_SELF if x.has_mask and values.c_numel == 1 and not accumulate else OVERLAP_NONE)
     set_sizes(s, self)
     s.dtype = self.c_dtype
-    rules.dense_like_strides(s.strides, self)
+    rules.empty_like_strides(s.strides, self)
     s.has_strides = True
     return 0
 

@@ -29,7 +29,7 @@ cdef int sort(Spec* s, Tensor self, object stable, int64_t dim, bint descending)
     for i in range(2):
         s[i].ndim = self.c_ndim
         memcpy(s[i].sizes, self.c_sizes, self.c_ndim * sizeof(int64_t))
-        rules.dense_like_strides(s[i].strides, self)
+        rules.empty_like_strides(s[i].strides, self)
         s[i].has_strides = True
         s[i].dtype = ST_int64 if i else self.c_dtype
         s[i].cast = CAST_EXACT | OVERLAP_SELF if rules.is_eager(self) else CAST_SAFE | OVERLAP_ANY | RESTRIDE

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import dispatch
+from dispatch import FakeTensorMode, ops
 from dispatch._C import arrays, dtypes, tensor as core
 from dispatch._C.storage import _new_storage
 from dispatch.kernels.meta import rules
@@ -613,3 +614,20 @@ def test_numbers_of_others_count_by_what_they_can_become():
     assert dispatch.result_type(small, np.int64(3)) is dispatch.int8
     assert dispatch.result_type(small, np.float32(3)) is dispatch.float32
     assert rules.result_type(small, Half()) is dispatch.float32
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: ops.aten.sort.default(x)[0],
+        lambda x: ops.aten.sort.default(x)[1],
+        lambda x: ops.aten.index_put.default(x, [x > 1], x[0, 0, 0, 0]),
+        lambda x: ops.aten._scaled_dot_product_flash_attention_for_cpu.default(x, x, x)[0],
+    ],
+)
+def test_a_stride_of_a_size_of_one_is_kept_with_data_alone(call):
+    x = dispatch.zeros(192).as_strided((2, 3, 1, 32), (96, 32, 96, 1))
+    assert call(x).stride() == (96, 32, 96, 1)
+    mode = FakeTensorMode()
+    with mode:
+        assert call(mode.from_tensor(x)).stride() == (96, 32, 32, 1)
