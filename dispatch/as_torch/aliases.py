@@ -147,7 +147,11 @@ torch.fx.experimental.symbolic_shapes       dispatch.symbolic dispatch.as_torch.
 torch.fx.experimental.recording             dispatch.symbolic.recording
 torch.fx.experimental.sym_node              dispatch.symbolic.methods dispatch.symbolic
 torch.utils._sympy.functions                dispatch.symbolic.functions
+torch.utils._sympy.interp                   dispatch.as_torch.formulas.interpreting
 torch.utils._sympy.numbers                  dispatch.symbolic.ranges
+torch.utils._sympy.reference                dispatch.as_torch.formulas.analyses
+torch.utils._sympy.singleton_int            dispatch.as_torch.formulas.atoms
+torch.utils._sympy.solve                    dispatch.as_torch.formulas.solving
 torch.utils._sympy.symbol                   dispatch.symbolic.symbol_kinds
 torch.utils._sympy.value_ranges             dispatch.symbolic dispatch.symbolic.functions
 torch._dynamo.source                        dispatch.symbolic.sources
@@ -400,6 +404,11 @@ torch._C._get_tensor_methods                dispatch.modes._get_tensor_methods
 torch._C._set_default_dtype                 dispatch.set_default_dtype
 torch._C._storage_id                        dispatch.tensor.sharing.storage_id
 torch._dispatch.python.no_python_dispatcher  dispatch._ops.no_python_dispatcher
+torch.utils._sympy.functions.Identity        dispatch.as_torch.formulas.atoms.Identity
+torch.utils._sympy.functions.simple_floordiv_gcd
+    dispatch.as_torch.formulas.atoms.simple_floordiv_gcd
+torch.utils._sympy.value_ranges.SymPyValueRangeAnalysis
+    dispatch.as_torch.formulas.bounding.SymPyValueRangeAnalysis
 torch.utils._pytree._list_flatten           dispatch.pytree.nodes._in_order
 torch.utils._pytree._list_flatten_with_keys dispatch.pytree.nodes._in_order_with_keys
 torch.utils._pytree._tuple_flatten          dispatch.pytree.nodes._in_order

@@ -11,17 +11,16 @@ from dispatch.symbolic.errors import ValueRangeError
 
 cdef double INF = math.inf
 
-__all__ = ["ValueRanges", "int_oo"]
+__all__ = ["IntInfinity", "NegativeIntInfinity", "ValueRanges", "int_oo"]
 
 
 @functools.total_ordering
 class IntInfinity:
     """Above (below) every whole number, below the infinity of floats."""
 
-    __slots__ = ("_sign",)
-
-    def __init__(self, sign = 1):
-        self._sign = sign
+    __slots__ = ()
+    _sign = 1
+    is_integer = True
 
     def __eq__(self, other):
         return isinstance(other, IntInfinity) and other._sign == self._sign
@@ -59,9 +58,28 @@ class IntInfinity:
 
     __rmul__ = __mul__
 
+    def __truediv__(self, other):
+        return float(self) / float(other)
+
+    def __pow__(self, other):
+        if other > 0:
+            odd = not isinstance(other, IntInfinity) and other % 2 == 1
+            return self if self._sign > 0 or odd else -self
+        return 0 if other < 0 else 1
+
+    def __abs__(self):
+        return int_oo
+
+
+class NegativeIntInfinity(IntInfinity):
+    """Below every whole number, above the negative infinity of floats."""
+
+    __slots__ = ()
+    _sign = -1
+
 
 int_oo = IntInfinity()
-NEGATIVE = IntInfinity(-1)
+NEGATIVE = NegativeIntInfinity()
 
 
 cdef str bound_text(object bound):

@@ -60,14 +60,27 @@ def sympy_class(name: str) -> Any:
     def evaluate(cls: Any, *args: Any) -> Any:
         if all(isinstance(a, (sympy.Integer, sympy.Float)) for a in args):
             numbers = [int(a) if a.is_Integer else float(a) for a in args]
-            return sympy.sympify(build(_numbers, name, numbers).value)
+            try:
+                return sympy.sympify(build(_numbers, name, numbers).value)
+            except OverflowError:  # sympy's own keeps what no float holds
+                return getattr(sympy, name.removeprefix("OpaqueUnaryFn_"), lambda *_: None)(*args)
         if name == "FloorDiv" and args[0] == args[1]:
             return sympy.Integer(1)
         return args[0] if name == "FloorDiv" and args[1] == 1 else None
 
     whole = {} if name in _FLOATS or name.startswith("OpaqueUnaryFn_") else {"is_integer": True}
-    own = {"is_real": True, "eval": classmethod(evaluate), "__module__": sympy.Function.__module__}
+    own = {
+        "is_real": True,
+        "eval": classmethod(evaluate),
+        "__module__": sympy.Function.__module__,
+        "__reduce_ex__": lambda self, protocol: (_called, (name, self.args)),
+    }
     return type(name, (sympy.Function,), {**whole, **own})
+
+
+def _called(name: str, args: Any) -> Any:
+    """What a pickle of a call of `sympy_class(name)` says."""
+    return sympy_class(name)(*args)
 
 
 def to_sympy(e: Expr) -> Any:

@@ -48,9 +48,7 @@ class Equality:
         elif isinstance(x, _SYMBOLIC) or isinstance(y, _SYMBOLIC):
             if x != y:
                 _fail(f"{x!r} is not equal to {y!r}", place)
-        elif isinstance(x, bool | np.bool_) or isinstance(y, bool | np.bool_):
-            if not isinstance(x, Number | np.bool_) or not isinstance(y, Number | np.bool_):
-                _fail(f"Booleans mismatch: {x!r} is not {y!r}", place)
+        elif _is_truth(x, y) or _is_truth(y, x):
             if bool(x) is not bool(y):
                 _fail(f"Booleans mismatch: {x!r} is not {y!r}", place)
         elif isinstance(x, Number) and isinstance(y, Number):
@@ -115,6 +113,11 @@ class Equality:
 
 def _fail(text: str, place: str) -> None:
     raise AssertionError(f"{text}\n\nThe failure occurred for item {place}" if place else text)
+
+
+def _is_truth(value: Any, other: Any) -> bool:
+    """Whether it is a truth value, beside one or a number: anything else is compared by `==`."""
+    return isinstance(value, bool | np.bool_) and isinstance(other, Number | np.bool_)
 
 
 def _is_array(value: Any) -> bool:
