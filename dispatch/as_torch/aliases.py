@@ -232,9 +232,18 @@ torch.utils._dtype_abbrs                    dispatch.as_torch.dtype_abbrs
 torch.testing._internal.logging_tensor      dispatch.tools.logging dispatch.modes
 torch._guards                               dispatch.as_torch.guards
 torch._decomp                               dispatch.as_torch.decompositions
+torch._refs                                 dispatch.as_torch.refs
+torch._refs.fft                             dispatch.as_torch.refs.fft
+torch._refs.linalg                          dispatch.as_torch.refs.linalg
+torch._refs.nn.functional                   dispatch.as_torch.refs.nn.functional
+torch._refs.special                         dispatch.as_torch.refs.special
 torch._prims                                dispatch.as_torch.prims
 torch._prims.utils                          dispatch.as_torch.prims_common
+                                            dispatch.as_torch.prims_dtypes
+                                            dispatch.as_torch.prims_shapes
 torch._prims_common                         dispatch.as_torch.prims_common
+                                            dispatch.as_torch.prims_dtypes
+                                            dispatch.as_torch.prims_shapes
 torch.nn                                    dispatch.as_torch.nn dispatch.as_torch.nn.modules
                                             dispatch.as_torch.nn.parallel
 torch.nn._reduction                         dispatch.as_torch.nn.reductions

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from dispatch import OpOverload, Tensor, ops
+from dispatch import OpOverload, Tensor, empty_like, ops, preserve_format
 from dispatch.kernels.meta.rules import wrap_dim
 
-__all__ = ["expand_dims"]
+__all__ = ["_clone_meta", "expand_dims"]
 
 _RENAMED = {"view_element_type": "view_of_dtype", "_uniform_helper": "uniform"}
 
@@ -37,3 +37,8 @@ def expand_dims(a: Tensor, dimensions: Sequence[int], ndim: int | None = None) -
     for dim, size in zip(kept, a.shape, strict=True):
         sizes[dim] = size
     return ops.prims.broadcast_in_dim.default(a, sizes, kept)
+
+
+def _clone_meta(input: Tensor, *, memory_format: Any = preserve_format) -> Any:
+    """What a copy is like, without its values."""
+    return empty_like(input, memory_format=memory_format)

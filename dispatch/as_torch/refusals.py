@@ -89,6 +89,14 @@ torch._higher_order_ops.wrap
 torch._inductor.compile_fx          compile_fx compile_fx_inner
 torch._inductor.config              patch
 torch._inductor.decomposition       fast_random_decomps select_decomp_table
+torch._prims.context                NvfuserPrimsMode TorchRefsMode
+torch._prims.debug_prims            load_tensor_reader
+torch._prims.executor               execute make_traced
+torch._prims.rng_prims              run_and_save_rng_state run_with_rng_state
+torch._prims_common                 CUDARngStateHelper
+torch._prims_common.wrappers
+    _maybe_convert_to_dtype _maybe_remove_out_wrapper _maybe_resize_out _safe_copy_out
+    elementwise_type_promotion_wrapper elementwise_unary_scalar_wrapper out_wrapper
 torch._vmap_internals               vmap
 torch._weights_only_unpickler       Unpickler load
 torch.autograd.forward_ad
