@@ -5,39 +5,102 @@ name that is made of its own, with a 0 behind; several derivatives, in place or 
 counted.
 """
 
-__all__ = ["backward_name", "kept_arguments"]
+__all__ = [
+    "NOT_DIFFERENTIABLE", "UNFOLLOWED", "WITHOUT_DERIVATIVE", "backward_name", "kept_arguments",
+    "plain_results",
+]
 
 # Overloads by the number of their derivative.
 _NUMBERED = {
     1: """
-        _ctc_loss.Tensor _to_sparse acosh_ add.Scalar add_.Scalar as_strided_ asinh_ atanh_
-        celu_ clamp clamp_ clamp_max.Tensor clamp_max_.Tensor clamp_min.Tensor
-        clamp_min_.Tensor conj_physical_ div.Scalar div_.Scalar elu_ eq_.Tensor fmod.Tensor
-        fmod_.Tensor ge_.Tensor gt_.Tensor index_fill.int_Tensor index_fill_.int_Tensor
-        le_.Tensor leaky_relu_ lerp.Tensor lerp_.Tensor lt_.Tensor masked_fill.Tensor
-        masked_fill_.Tensor max mean.dim median.dim min mul.Scalar mul_.Scalar nanmedian.dim
-        ne_.Tensor norm.ScalarOpt_dim normal.Tensor_float polygamma_ pow.Tensor_Tensor
-        pow_.Tensor prod.dim_int remainder.Tensor remainder_.Tensor round.decimals
-        round_.decimals rsub.Scalar scatter.value scatter_.value sort.stable squeeze.dim
-        sub.Scalar sub_.Scalar sum.dim_IntList t_ threshold_ transpose_ unsqueeze_
+        _convolution _ctc_loss.Tensor _foreach_maximum.ScalarList _foreach_minimum.ScalarList
+        _foreach_pow.ScalarList _native_batch_norm_legit.no_stats _to_sparse acosh_ add.Scalar
+        add_.Scalar as_strided_ asinh_ atanh_ bernoulli_.Tensor celu_ clamp clamp_
+        clamp_max.Tensor clamp_max_.Tensor clamp_min.Tensor clamp_min_.Tensor conj_physical_
+        copysign.Scalar copysign_.Scalar div.Scalar div_.Scalar elu_ eq_.Tensor fill.Tensor
+        fmod.Tensor fmod_.Tensor ge_.Tensor gt_.Tensor index_fill.int_Tensor
+        index_fill_.int_Tensor le_.Tensor leaky_relu_ lerp.Tensor lerp_.Tensor lt_.Tensor
+        masked_fill.Tensor masked_fill_.Tensor max mean.dim median.dim min mul.Scalar
+        mul_.Scalar nanmedian.dim ne_.Tensor norm.ScalarOpt_dim normal.Tensor_float polygamma_
+        pow.Tensor_Tensor pow_.Tensor prod.dim_int random_.to remainder.Tensor remainder_.Tensor
+        round.decimals round_.decimals rrelu_with_noise_ rsub.Scalar scatter.value
+        scatter_.value sort.stable special_xlog1py.self_scalar special_zeta.self_scalar
+        squeeze.dim sub.Scalar sub_.Scalar sum.dim_IntList t_ threshold_ transpose_ unsqueeze_
+        xlogy.Scalar_Self
         """,
     2: """
-        bernoulli_.float div.Tensor_mode div_.Tensor_mode fill_.Scalar normal.float_Tensor
-        pow.Scalar squeeze.dims
+        _foreach_pow.ScalarAndTensor bernoulli_.float div.Tensor_mode div_.Tensor_mode
+        fill_.Scalar norm.ScalarOpt_dtype normal.float_Tensor pow.Scalar random_
+        special_xlog1py.other_scalar special_zeta.other_scalar squeeze.dims xlogy.Scalar_Other
+        xlogy_.Scalar_Other
         """,
-    3: "fill_.Tensor normal.Tensor_Tensor squeeze_",
-    4: "squeeze_.dim",
-    5: "squeeze_.dims",
+    3: """
+        div.Scalar_mode div_.Scalar_mode fill_.Tensor norm.ScalarOpt_dim_dtype
+        normal.Tensor_Tensor squeeze_
+        """,
+    4: """
+        squeeze_.dim
+        """,
+    5: """
+        squeeze_.dims
+        """,
 }
 _UNKNOWN = """
-    _chunk_cat bernoulli.p _histogramdd_bin_edges _histogramdd_from_bin_cts
-    _histogramdd_from_bin_tensors floor_divide floor_divide_.Tensor heaviside heaviside_
+    _chunk_cat _embedding_bag_per_sample_weights_backward _foreach_addcdiv.Tensor
+    _foreach_addcdiv_.Tensor _foreach_addcmul.Tensor _foreach_addcmul_.Tensor _foreach_copy
+    _foreach_copy_ _foreach_maximum_.Scalar _foreach_maximum_.ScalarList
+    _foreach_minimum_.Scalar _foreach_minimum_.ScalarList _foreach_powsum.Scalar _foreach_zero
+    _segment_reduce_backward bernoulli.p _histogramdd_bin_edges _histogramdd_from_bin_cts
+    _histogramdd_from_bin_tensors floor_divide floor_divide.Scalar
+    floor_divide_.Scalar floor_divide_.Tensor hardsigmoid_backward heaviside heaviside_
     histogram.bin_ct histogram.bins_tensor linalg_ldl_factor_ex linalg_ldl_solve
     linspace.Scalar_Tensor linspace.Tensor_Scalar linspace.Tensor_Tensor logspace.Scalar_Tensor
-    logspace.Tensor_Scalar logspace.Tensor_Tensor set_ set_.source_Storage
-    set_.source_Storage_storage_offset set_.source_Tensor randint_like randint_like.low_dtype
-    scatter.reduce scatter_.reduce
+    logit_backward logspace.Tensor_Scalar logspace.Tensor_Tensor mish_backward
+    multi_margin_loss_backward multilabel_margin_loss_backward native_group_norm_backward
+    randint_like randint_like.low_dtype remainder.Scalar_Tensor scatter.reduce
+    scatter.value_reduce scatter_.reduce scatter_.value_reduce set_ set_.source_Storage
+    set_.source_Storage_storage_offset set_.source_Tensor silu_backward
     """
+# Overloads of lists are differentiated as one element's, but for these.
+_ELEMENT = {"List": "Tensor", "ScalarList": "Scalar"}
+_OWN = {"div.List", "maximum.Scalar", "maximum.ScalarList", "minimum.Scalar", "minimum.ScalarList",
+        "norm.Scalar", "pow.List", "pow.ScalarList", "pow.ScalarAndTensor"}
+# Places of results of floating type that gradients do not reach.
+_PLAIN = {
+    (0,): "linalg_lu lu_unpack",
+    (1,): """
+        _ctc_loss _linalg_solve_ex _scaled_dot_product_flash_attention_for_cpu
+        _thnn_fused_gru_cell _weight_norm_interface log_sigmoid_forward
+        multilabel_margin_loss_forward nll_loss2d_forward nll_loss_forward
+        rrelu_with_noise_functional
+        """,
+    (1, 2): """
+        _batch_norm_no_update _batch_norm_with_update _linalg_det _native_batch_norm_legit
+        _native_batch_norm_legit_no_training native_batch_norm native_layer_norm
+        """,
+    (2,): "_linalg_slogdet _thnn_fused_lstm_cell",
+    (3,): "linalg_lstsq mkldnn_rnn_layer",
+}
+# Arguments that may not require grad.
+_UNFOLLOWED = {
+    "attn_mask": "_scaled_dot_product_flash_attention_for_cpu",
+    "buffer": "log_sigmoid_backward",
+    "noise": "rrelu_with_noise rrelu_with_noise_ rrelu_with_noise_backward",
+    "output": "_standard_gamma_grad",
+    "random_samples": "fractional_max_pool2d fractional_max_pool3d",
+    "running_mean running_var": """
+        _batch_norm_no_update _batch_norm_with_update _native_batch_norm_legit
+        _native_batch_norm_legit_no_training batch_norm_backward native_batch_norm
+        native_batch_norm_backward
+        """,
+    "target": "soft_margin_loss soft_margin_loss_backward",
+    "weight": """
+        binary_cross_entropy binary_cross_entropy_backward multi_margin_loss nll_loss2d_forward
+        nll_loss_forward
+        """,
+    "weight pos_weight": "binary_cross_entropy_with_logits",
+    "weight total_weight": "nll_loss2d_backward nll_loss_backward",
+}
 # What is kept for backward, of operators with several tensors.
 _KEPT = {
     "A": "_linalg_solve_ex",
@@ -91,7 +154,29 @@ _KEPT = {
 _NO_VIEWS = ("_to_copy", "index_copy", "narrow_copy")
 _numbers = {name: number for number, names in _NUMBERED.items() for name in names.split()}
 _unknown = frozenset(_UNKNOWN.split())
+_plain = {name: places for places, names in _PLAIN.items() for name in names.split()}
 _kept = {name: tuple(kept.split()) for kept, names in _KEPT.items() for name in names.split()}
+# By qualified name, as the fallback asks at every call that records gradients.
+UNFOLLOWED = {
+    f"aten::{name}": tuple(arguments.split())
+    for arguments, names in _UNFOLLOWED.items() for name in names.split()
+}
+# Gradients do not reach what these return.
+NOT_DIFFERENTIABLE = frozenset(f"aten::{name}" for name in (
+    "detach", "detach_", "empty_like", "zeros_like", "ones_like", "full_like", "rand_like",
+    "randn_like", "new_empty", "new_empty_strided", "new_zeros", "new_ones", "new_full", "histc",
+    "special_airy_ai",
+    *[f"special_{n}" for n in (
+        "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "spherical_bessel_j0")],
+    *[f"special_{s}modified_bessel_{n}" for s, n in (
+        ("", "i0"), ("", "i1"), ("", "k0"), ("", "k1"), ("scaled_", "k0"), ("scaled_", "k1"))],
+    *[f"special_{s}chebyshev_polynomial_{n}" for s in ("", "shifted_") for n in "tuvw"],
+    *[f"special_{n}" for n in (
+        "hermite_polynomial_h", "hermite_polynomial_he", "laguerre_polynomial_l",
+        "legendre_polynomial_p")],
+))
+# They have no derivative: leaves are written, and stay leaves.
+WITHOUT_DERIVATIVE = frozenset(f"aten::logical_{n}_" for n in ("not", "and", "or", "xor"))
 
 
 def backward_name(operator: str) -> str:
@@ -103,11 +188,9 @@ def backward_name(operator: str) -> str:
         return "torch::autograd::CopyBackwards"
     kind = ""
     if name.startswith("_foreach_"):
-        operator = operator.removeprefix("_foreach_")
+        operator, kind = _of_element(name.removeprefix("_foreach_"), overload)
         if name.endswith("_"):
-            name = name.removeprefix("_foreach_")  # each tensor has what it would have alone
-        elif operator in _numbers:
-            kind = overload
+            name, kind = name.removeprefix("_foreach_"), ""  # as each would alone
     elif name.endswith("_copy") and name not in _NO_VIEWS:
         kind = "_copy"
         operator, name = operator.replace(kind, "", 1), name.removesuffix(kind)
@@ -116,6 +199,22 @@ def backward_name(operator: str) -> str:
     return made.replace("ForwardBackward", "Backward") + kind
 
 
+def _of_element(name: str, overload: str) -> tuple[str, str]:
+    """The overload of one element's operator that an overload of lists repeats, and the suffix of
+    the derivative that is made for it: one with a derivative of its own has none."""
+    if f"{name}.{overload}" in _OWN:
+        return f"_foreach_{name}.{overload}", ""
+    element = _ELEMENT.get(overload, overload)
+    if name == "pow":
+        element = f"Tensor_{element}"
+    return f"{name}.{element}" if overload else name, overload
+
+
 def kept_arguments(name: str) -> tuple[str, ...]:
     """Names of what the derivative of an operator reads, if it has several tensors."""
     return _kept.get(name.rstrip("_"), ())
+
+
+def plain_results(name: str) -> tuple[int, ...]:
+    """Places of the results of an operator with several that do not require grad."""
+    return _plain.get(name, ())

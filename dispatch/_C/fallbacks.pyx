@@ -33,7 +33,9 @@ from dispatch._C.tensor cimport (
 from dispatch._C.tls cimport ThreadState, n_dispatch_modes, tls
 from dispatch._C.values cimport is_number
 
-from dispatch._C.derivatives import backward_name, kept_arguments
+from dispatch._C.derivatives import (
+    NOT_DIFFERENTIABLE, UNFOLLOWED, WITHOUT_DERIVATIVE, backward_name, kept_arguments, plain_results,
+)
 from dispatch._C.slots import _set_tensor_hook
 
 
@@ -295,21 +297,9 @@ cdef object node_of(OperatorEntry e):
     return kind()
 
 
-cdef frozenset not_differentiable = frozenset((
-    "aten::detach", "aten::detach_", "aten::empty_like", "aten::zeros_like", "aten::ones_like", "aten::full_like",
-    "aten::rand_like", "aten::randn_like", "aten::randint_like", "aten::new_empty", "aten::new_empty_strided",
-    "aten::new_zeros", "aten::new_ones", "aten::new_full", "aten::histc", "aten::special_airy_ai",
-    *[f"aten::special_{n}" for n in ("bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "spherical_bessel_j0")],
-    *[f"aten::special_{s}modified_bessel_{n}" for s, n in (
-        ("", "i0"), ("", "i1"), ("", "k0"), ("", "k1"), ("scaled_", "k0"), ("scaled_", "k1"))],
-    *[f"aten::special_{s}chebyshev_polynomial_{n}" for s in ("", "shifted_") for n in "tuvw"],
-    *[f"aten::special_{n}" for n in (
-        "hermite_polynomial_h", "hermite_polynomial_he", "laguerre_polynomial_l", "legendre_polynomial_p")]))
-
-
-# PyTorch has no derivative of them: leaves are written, and stay leaves.
-cdef frozenset without_derivative = frozenset(f"aten::logical_{n}_" for n in ("not", "and", "or", "xor"))
-
+cdef frozenset not_differentiable = NOT_DIFFERENTIABLE
+cdef frozenset without_derivative = WITHOUT_DERIVATIVE
+cdef dict unfollowed = UNFOLLOWED
 cdef bint marks_operators_of_others = True
 
 
@@ -343,6 +333,15 @@ cdef int check_read(OperatorEntry e, PyObject** args) except -1:
             inference = is_of_inference(<Tensor>args[i])
         if inference:
             refuse_kept(e, args, kept_arguments(e.name.partition("::")[2]), <object>e.sig.args[i].name)
+    return 0
+
+
+cdef int check_followed(OperatorEntry e, PyObject** args, tuple names) except -1:
+    cdef int i
+    for i in range(e.sig.n_args):
+        if <object>e.sig.args[i].name in names and any_requires_grad(<object>args[i]):
+            raise RuntimeError(f"{qualified_name(e)}: is not differentiable with respect to argument "
+                               f"'{<object>e.sig.args[i].name}', which requires grad\n  {e._schema_text}")
     return 0
 
 
@@ -388,6 +387,8 @@ cdef PyObject* call_autograd(Kernel* k, PyObject* op, uint64_t ks, PyObject** ar
         check_writable(e, args)
         if e.emitted != NULL:
             check_read(e, args)
+    if record and e.name in unfollowed:
+        check_followed(e, args, <tuple>unfollowed[e.name])
     if e.emitted != NULL:
         ts.excluded |= KS_AUTOGRAD
     r = redispatch(e, ks & AFTER_AUTOGRAD, args)
@@ -575,8 +576,10 @@ cdef int mark_written(OperatorEntry e, PyObject** args) except -1:
 cdef int mark_outputs(OperatorEntry e, object result, object node=None) except -1:
     if isinstance(result, (tuple, list)):
         node = node_of(e)               # one for all
-        for t in result:
-            mark_outputs(e, t, node)
+        plain = plain_results(e.name.partition("::")[2]) if e.emitted != NULL and isinstance(result, tuple) else ()
+        for place, t in enumerate(result):
+            if place not in plain:
+                mark_outputs(e, t, node)
     elif isinstance(result, Tensor):
         mark_output(e, <Tensor>result, node)
     return 0

@@ -41,6 +41,58 @@ def test_names_are_made_of_the_operator():
     assert backward_name("_foreach_add_.Scalar") == "AddBackward1"
 
 
+@pytest.mark.parametrize(
+    ("name", "made"),
+    [
+        ("_foreach_add.List", "ForeachAddBackward0List"),
+        ("_foreach_mul.ScalarList", "ForeachMulBackward1ScalarList"),
+        ("_foreach_lerp_.List", "LerpBackward1"),
+        ("_foreach_pow.Scalar", "ForeachPowBackward0Scalar"),
+        ("_foreach_pow_.List", "PowBackward1"),
+        ("_foreach_pow.ScalarList", "ForeachPowBackward1"),
+        ("_foreach_div.List", "ForeachDivBackward0"),
+        ("_foreach_max", "ForeachMaxBackward1"),
+        ("_foreach_maximum_.Scalar", "torch::autograd::NotImplemented"),
+        ("special_zeta.other_scalar", "SpecialZetaBackward2"),
+        ("div.Scalar_mode", "DivBackward3"),
+    ],
+)
+def test_overloads_of_lists_are_named_by_the_overload_of_their_element(name, made):
+    assert backward_name(name) == made
+
+
+@pytest.mark.parametrize(
+    ("call", "followed"),
+    [
+        (lambda x: A.native_layer_norm(x, [2], None, None, 1e-5), [True, False, False]),
+        (lambda x: A.log_sigmoid_forward(x), [True, False]),
+        (lambda x: A.nll_loss_forward(x, dispatch.tensor([0, 1]), None, 1, -100), [True, False]),
+        (lambda x: A.linalg_lu(x), [False, True, True]),
+        (lambda x: A._linalg_solve_ex(x, x)[:3], [True, False, False]),
+        (lambda x: A.native_group_norm(x[None], None, None, 1, 2, 2, 1, 1e-5), [True] * 3),
+    ],
+)
+def test_results_that_gradients_do_not_reach(call, followed):
+    assert [t.requires_grad for t in call(dispatch.eye(2).requires_grad_())] == followed
+
+
+@pytest.mark.parametrize(
+    ("call", "argument"),
+    [
+        (lambda x: A.nll_loss_forward(dispatch.ones(2, 2), dispatch.tensor([0, 1]), x[0], 1, -100),
+         "weight"),
+        (lambda x: A.soft_margin_loss(dispatch.ones(2, 2), x), "target"),
+        (lambda x: A.native_batch_norm(dispatch.ones(2, 2), None, None, x[0], x[0], True, 0, 1e-5),
+         "running_mean"),
+    ],
+)  # fmt: skip
+def test_arguments_without_a_derivative_are_refused(call, argument):
+    with pytest.raises(RuntimeError, match=f"not differentiable .* argument '{argument}'"):
+        call(leaf())
+    with dispatch.no_grad():
+        call(leaf())
+
+
 def test_lists_that_are_written_are_outputs_and_leaves_among_them_are_refused():
     x = leaf()
     with pytest.raises(RuntimeError, match="a leaf Variable"):
