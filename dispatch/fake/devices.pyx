@@ -136,7 +136,7 @@ cdef int check_written(OperatorEntry e, PyObject** args, CommonDevice* c) except
     cdef int i
     for i in range(e.sig.n_args):
         if e.sig.args[i].flags & AF_WRITE and e.sig.args[i].kind == AK_TENSOR and isinstance(<object>args[i], Tensor) and \
-                (<Tensor>args[i]).c_devtype == DEV_CPU and not may_mix(e, c.devtype, DEV_CPU):
+                (<Tensor>args[i]).c_devtype == DEV_CPU:
             raise RuntimeError(f"{qualified_name(e)}: output device {(<Tensor>args[i]).device} does not match the device "
                                f"{dtypes.new_device(c.devtype, c.devindex)} of the call\n  {e._schema_text}")
     return 0

@@ -198,3 +198,13 @@ def test_adding_in_place_goes_over_to_meta_and_back(here, there, sizes):
     with FakeTensorMode():
         self, other = dispatch.empty(2, device=here), dispatch.empty(sizes, device=there)
         assert A.add_.Tensor(self, other).device.type == here
+
+
+@pytest.mark.parametrize("sizes", [(2,), ()])
+def test_a_number_on_the_cpu_takes_nothing_in_from_meta(sizes):
+    with FakeTensorMode():
+        self, other = dispatch.empty(()), dispatch.empty(sizes, device="meta")
+        with pytest.raises(RuntimeError, match="add_"):
+            A.add_.Tensor(self, other)
+        there = dispatch.empty((), device="meta")
+        assert A.add_.Tensor(there, self).device.type == "meta"

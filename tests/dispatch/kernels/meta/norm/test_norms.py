@@ -23,7 +23,8 @@ def test_layer_norm_statistics_keep_half_precision_on_cpu_only(device: str, dtyp
 
 
 @pytest.mark.parametrize(
-    ("shape", "weight"), [([], None), ([3], None), ([4], (3,)), ([2, 3, 4, 5], None)]
+    ("shape", "weight"),
+    [([], None), ([3], None), ([4], (3,)), ([4], (2, 4)), ([2, 3, 4, 5], None)],
 )
 def test_layer_norm_checks_its_shapes(shape: list[int], weight: tuple[int, ...] | None) -> None:
     given = None if weight is None else meta(weight)
