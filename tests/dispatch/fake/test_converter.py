@@ -216,3 +216,11 @@ def test_a_counterpart_of_an_inference_tensor_has_no_autograd_key(mode):
     for key in ("AutogradCPU", "ADInplaceOrView"):
         assert not dispatch._C._dispatch_keys(fake).has(key)
         assert dispatch._C._dispatch_keys(mode.from_tensor(dispatch.ones(2))).has(key)
+
+
+def test_what_is_laid_into_a_storage_counts_that_as_a_write():
+    mode, storage = FakeTensorMode(), dispatch.ones(4).untyped_storage()
+    first, second = (dispatch.empty(0).set_(storage, 0, (4,), (1,)) for _ in range(2))
+    behind = dispatch.empty(0).set_(dispatch.ones(4).untyped_storage(), 2, (2,), (1,))
+    fakes = [mode.from_tensor(x) for x in (first, second, behind)]
+    assert [f._version for f in fakes] == [0, 1, 1]
