@@ -386,3 +386,40 @@ def test_nested_ints_have_numbers_of_their_own():
     with FakeTensorMode(shape_env=ShapeEnv()) as mode:
         one, other = mode.create_symbolic_nested_int(), mode.create_symbolic_nested_int()
     assert str(one.node.hint) != str(other.node.hint)
+
+
+FACTORY_OUTS = [
+    lambda x, out: A.empty_like.out(x, out=out),
+    lambda x, out: A.full_like.out(x, 1, out=out),
+    lambda x, out: A.ones_like.out(x, out=out),
+    lambda x, out: A.rand_like.out(x, out=out),
+    lambda x, out: A.randn_like.out(x, out=out),
+    lambda x, out: A.zeros_like.out(x, out=out),
+    lambda x, out: A.new_empty.out(x, [2], out=out),
+    lambda x, out: A.new_empty_strided.out(x, [2], [1], out=out),
+    lambda x, out: A.new_full.out(x, [2], 1, out=out),
+    lambda x, out: A.new_ones.out(x, [2], out=out),
+    lambda x, out: A.new_zeros.out(x, [2], out=out),
+]
+
+
+@pytest.mark.parametrize("call", FACTORY_OUTS)
+def test_factories_write_no_fake_tensor(call):
+    with FakeTensorMode():
+        x, out = dispatch.ones(2), dispatch.empty(2)
+        with pytest.raises(RuntimeError, match="no fake tensor"):
+            call(x, out)
+    assert call(dispatch.ones(2), out := dispatch.empty(2)) is out
+
+
+def test_overloads_without_a_way_for_fake_tensors_are_type_errors():
+    with FakeTensorMode():
+        x, out = dispatch.ones(3), dispatch.empty((), dtype=dispatch.int64)
+        with pytest.raises(TypeError, match="no fake tensor"):
+            A.bucketize.Scalar_out(1, x, out=out)
+        with pytest.raises(TypeError, match="no fake tensor"):
+            A.resize_as.out(x, x, out=dispatch.empty(3))
+        with pytest.raises(RuntimeError, match="no fake tensor"):
+            A._grid_sampler_2d_cpu_fallback(
+                dispatch.ones(1, 1, 2, 2), dispatch.ones(1, 1, 1, 2), 0, 0, False
+            )
