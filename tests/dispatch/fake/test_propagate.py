@@ -409,7 +409,8 @@ def test_factories_write_no_fake_tensor(call):
         x, out = dispatch.ones(2), dispatch.empty(2)
         with pytest.raises(RuntimeError, match="no fake tensor"):
             call(x, out)
-    assert call(dispatch.ones(2), out := dispatch.empty(2)) is out
+    out = dispatch.empty(2)
+    assert call(dispatch.ones(2), out) is out
 
 
 def test_overloads_without_a_way_for_fake_tensors_are_type_errors():
