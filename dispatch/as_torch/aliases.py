@@ -544,19 +544,31 @@ CALLED = frozenset(
 # Where classes say they are from that several modules have; others are of the first that has them.
 HOMES = {
     "torch": """
-        Size Tensor TypedStorage UntypedStorage _assert device dtype finfo iinfo layout
+        DispatchKey DispatchKeySet Size Tag Tensor _assert device dtype finfo iinfo layout
         memory_format BFloat16Storage BoolStorage ByteStorage CharStorage ComplexDoubleStorage
         ComplexFloatStorage DoubleStorage FloatStorage HalfStorage IntStorage LongStorage
         ShortStorage
         """,
-    "torch._C": "DispatchKey DispatchKeySet Generator Tag",
+    "torch._C": "Generator",
     "torch._ops": "HigherOrderOperator OpOverload OpOverloadPacket OperatorBase",
     "torch._subclasses.fake_tensor": "FakeTensor FakeTensorMode",
     "torch.overrides": "TorchFunctionMode",
+    "torch.storage": "TypedStorage UntypedStorage",
     "torch.utils._python_dispatch": "TorchDispatchMode",
 }
 # The same of modules that are imported late.
-_OF_TORCH = ("SymBool", "SymFloat", "SymInt", "dsmm", "hsmm", "saddmm")
+_OF_TORCH = ("SymBool", "SymFloat", "SymInt", "cond", "dsmm", "hsmm", "saddmm")
+_OF_ITS_PARTS = {
+    "Function": "torch.autograd.function",
+    "FunctionalTensor": "torch._subclasses.functional_tensor",
+    "FunctionalTensorMode": "torch._subclasses.functional_tensor",
+    "autocast": "torch.amp.autocast_mode",
+    "custom_op": "torch.library",
+    "enable_grad": "torch.autograd.grad_mode",
+    "inference_mode": "torch.autograd.grad_mode",
+    "no_grad": "torch.autograd.grad_mode",
+    "set_grad_enabled": "torch.autograd.grad_mode",
+}
 # Where PyTorch has the classes of `torch.nn`: what `repr` of a class shows.
 _OF_NN = {
     "torch.nn.modules.activation": """
@@ -648,6 +660,7 @@ _OF_GRAPHS = {
 }
 LATE_HOMES = (
     dict.fromkeys(_OF_TORCH, "torch")
+    | _OF_ITS_PARTS
     | _OF_GRAPHS
     | {name: module for module, names in _OF_NN.items() for name in names.split()}
 )

@@ -308,6 +308,10 @@ def _claim_home(found: Any) -> None:
     """Claim the module that a function or class is from, where it was imported late."""
     home = getattr(found, "__module__", None)
     if isinstance(home, str) and home.startswith("dispatch."):
+        name = getattr(found, "__name__", None)
+        if name in LATE_HOMES:
+            _rename(found, LATE_HOMES[name], name)
+            return
         for module, sources in MODULES.items():
             if sources[0] == home:
                 claim(module)

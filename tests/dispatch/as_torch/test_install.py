@@ -186,6 +186,25 @@ def test_symbolic_sizes_are_of_torch():
     ]  # fmt: skip
 
 
+def test_classes_say_where_pytorch_has_them_and_are_found_there():
+    assert said("""
+        import importlib, pickle, torch
+        from torch._subclasses.functional_tensor import FunctionalTensor, FunctionalTensorMode
+        for thing in (torch.no_grad, torch.enable_grad, torch.set_grad_enabled,
+                      torch.inference_mode, torch.autocast, torch.autograd.Function,
+                      torch.library.custom_op, torch.UntypedStorage, torch.TypedStorage,
+                      torch._C.DispatchKey, torch._C.DispatchKeySet, torch.Tag, torch.cond,
+                      FunctionalTensor, FunctionalTensorMode):
+            home = importlib.import_module(thing.__module__)
+            assert getattr(home, thing.__name__) is thing is pickle.loads(pickle.dumps(thing))
+            print(thing.__module__)
+        """).split() == [
+        *["torch.autograd.grad_mode"] * 4, "torch.amp.autocast_mode", "torch.autograd.function",
+        "torch.library", *["torch.storage"] * 2, *["torch"] * 4,
+        *["torch._subclasses.functional_tensor"] * 2,
+    ]  # fmt: skip
+
+
 def test_what_is_patched_is_patched_in_the_package():
     assert said("""
         import dispatch, torch
