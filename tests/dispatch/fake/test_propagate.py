@@ -424,3 +424,24 @@ def test_overloads_without_a_way_for_fake_tensors_are_type_errors():
             A._grid_sampler_2d_cpu_fallback(
                 dispatch.ones(1, 1, 2, 2), dispatch.ones(1, 1, 1, 2), 0, 0, False
             )
+
+
+@pytest.mark.parametrize("registered", [False, True])
+def test_shapes_ask_for_the_device_that_a_fake_tensor_stands_for(library, registered):
+    """Also where a program has registered a kernel of its own, and `device` is meta inside."""
+    lib = library("aten", "IMPL")
+    if registered:
+        for name in ("reflection_pad2d", "log_sigmoid_forward", "native_batch_norm"):
+            lib.impl(name, lambda *args: None, "PrivateUse1")
+    ones = dispatch.ones
+    with FakeTensorMode(cache=False):
+        x = ones(1, 4, 3, 3, device="cuda").to(memory_format=dispatch.channels_last)
+        assert A.reflection_pad2d.default(x, [1, 1, 1, 1]).stride() == (100, 25, 5, 1)
+        assert A.log_sigmoid_forward.default(ones(3, device="cuda"))[1].shape == (0,)
+        assert A.log_sigmoid_forward.default(ones(3))[1].shape == (3,)
+        for device, saved in (("cuda", (3,)), ("cpu", (0,))):
+            x, weight = ones(2, 3, device=device), ones(3, device=device)
+            found = A.native_batch_norm.default(
+                x, weight, weight, weight, weight, False, 0.1, 1e-5
+            )
+            assert found[1].shape == saved, device

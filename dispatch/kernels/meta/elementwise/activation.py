@@ -32,7 +32,7 @@ def log_sigmoid(self: Tensor) -> tuple[TensorSpec, TensorSpec]:
     if self.dtype is dtypes.bool and not rules.is_eager(self):
         raise refused("self must not be a bool tensor")
     strides = None if rules.is_eager(self) else rules.empty_like_strides(self)
-    buffer = tuple(self.shape) if self.device.type in ("cpu", "meta") else (0,)
+    buffer = tuple(self.shape) if rules.device_type(self) in ("cpu", "meta") else (0,)
     return (
         TensorSpec(self.shape, self.dtype, strides),
         TensorSpec(buffer, self.dtype, strides if len(buffer) == self.ndim else None),

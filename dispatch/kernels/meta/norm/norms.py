@@ -179,7 +179,7 @@ def batch_norm(
         _check_mean(input)
     out = _combined(_converted(input, _computation(input.dtype)))
     sizes: Sequence[int] = (features,) if training or running_mean is None else running_mean.shape
-    saved = _saved(input, sizes, training, input.device.type)
+    saved = _saved(input, sizes, training, rules.device_type(input))
     return _spec(out, input.dtype, cast="safe"), saved, saved
 
 
@@ -229,7 +229,7 @@ def batch_norm_no_training(
     out, mean, rstd = batch_norm(
         input, weight, bias, running_mean, running_var, False, momentum, eps
     )
-    if input.device.type in ("cpu", "meta"):
+    if rules.device_type(input) in ("cpu", "meta"):
         return out, mean, rstd
     saved = _saved(input, running_mean.shape, False, "cpu")
     return out, saved, saved

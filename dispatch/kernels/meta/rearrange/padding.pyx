@@ -6,7 +6,7 @@ meta device tensors get what those on CPU get.
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
-from dispatch._C.dtypes cimport DEV_CPU, ST_bool, get_dtype
+from dispatch._C.dtypes cimport DEV_CUDA, ST_bool, get_dtype
 from dispatch._C.errors cimport refused
 from dispatch._C.size cimport new_size
 from dispatch._C.structured cimport CAST_EXACT, CAST_SAFE, OVERLAP_ANY, RESTRIDE, Spec
@@ -120,7 +120,7 @@ cdef int check_left(const Spec* s, Tensor self, IntArray padding, int n) except 
 
 
 cdef bint is_cuda(Tensor self) except -1:
-    return self.c_devtype != DEV_CPU and self.device.type == "cuda"
+    return self.c_devtype == DEV_CUDA           # `device` of a fake tensor is meta where a program's kernels run
 
 
 cdef int pad(Spec* s, Tensor self, IntArray padding, int n, bint mirrored) except -1:

@@ -24,6 +24,7 @@ from dispatch.kernels.meta.rules.numbers import (
 from dispatch.kernels.meta.rules.promotion import float_type, result_type, sum_type
 from dispatch.kernels.meta.rules.sizes import (
     broadcast_shapes,
+    device_type,
     holds,
     infer_size,
     is_eager,
@@ -55,6 +56,7 @@ __all__ = [
     "contiguous_strides",
     "dense_like_strides",
     "dense_strides",
+    "device_type",
     "elementwise_strides",
     "elementwise_strides_meta",
     "empty_like_strides",

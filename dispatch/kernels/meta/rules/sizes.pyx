@@ -7,6 +7,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcmp, memcpy
 
+from dispatch._C.dtypes cimport new_device
 from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport mul_overflows, raise_numel_overflow, read_ints
 from dispatch._C.size cimport new_size
@@ -267,6 +268,11 @@ def py_infer_size(shape, numel):
 def py_is_eager(Tensor tensor not None):
     """Whether a tensor has data: neither fake nor on the meta device."""
     return is_eager(tensor)
+
+
+def py_device_type(Tensor tensor not None):
+    """Of a fake tensor the one that it stands for, also where `device` is meta: in a kernel of a program's."""
+    return new_device(tensor.c_devtype, -1).type
 
 
 __all__ = enter_faces(globals())
