@@ -15,9 +15,8 @@ from dispatch import Tensor
 from dispatch.as_torch.prims_common import (
     compute_required_storage_length,
     is_non_overlapping_and_dense_or_false,
-    make_contiguous_strides_for,
 )
-from dispatch.kernels.meta.rules import wrap_dim
+from dispatch.kernels.meta.rules import elementwise_strides_meta, wrap_dim
 
 __all__ = [
     "apply_perm", "canonicalize_device", "canonicalize_dim", "canonicalize_dims", "check",
@@ -227,8 +226,12 @@ def compute_elementwise_output_logical_to_physical_perm(
     if not tensors:
         return [], False
     ndim = tensors[0].ndim
-    if all(t.is_contiguous() for t in tensors):
+    in_order = all(t.is_contiguous() for t in tensors)
+    last = ndim == 4 and all(t.is_contiguous(memory_format=dispatch.channels_last) for t in tensors)
+    if ndim < 2 or (in_order and not last):
         return list(range(ndim)), False
+    if last and not in_order:
+        return [0, 2, 3, 1], False
     perm = list(reversed(range(ndim)))  # the innermost first
     for start in range(1, ndim):
         at = start
@@ -252,7 +255,4 @@ def compute_elementwise_output_strides(*tensors: Any) -> tuple[int, ...]:
         return ()
     if len(kept) == 1 and is_non_overlapping_and_dense_or_false(kept[0]):
         return tuple(kept[0].stride())
-    perm, _ = compute_elementwise_output_logical_to_physical_perm(*kept, _skip_checks=True)
-    sizes = apply_perm(kept[0].shape, perm)
-    steps = make_contiguous_strides_for(sizes)
-    return tuple(apply_perm(steps, invert_perm(perm)))
+    return elementwise_strides_meta(kept[0].shape, kept)

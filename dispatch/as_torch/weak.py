@@ -18,49 +18,50 @@ __all__ = [
 _Dict = dict  # the argument of `__init__` has its name
 
 
-class _WeakHashRef(weakref.ref[Any]):
-    """A weak reference that equals another when what they refer to has the same hash."""
+class _MarkedRef(weakref.ref[Any]):
+    """A weak reference that equals another when what both refer to has one mark."""
 
-    __slots__ = ("_hash",)
+    __slots__ = ("_marked",)
+
+    @staticmethod
+    def _mark(key: Any) -> int:
+        return hash(key)
 
     def __init__(self, key: Any, callback: Callable[[Any], object] | None = None) -> None:
         super().__init__(key, callback)  # type: ignore[call-arg]
-        self._hash = hash(key)
+        self._marked = self._mark(key)
 
     def __hash__(self) -> int:
-        return self._hash
+        return self._marked
 
     def __eq__(self, other: object) -> bool:
         mine = self()
         theirs = other() if isinstance(other, weakref.ref) else None
-        return self is other if mine is None or theirs is None else hash(mine) == hash(theirs)
+        if mine is None or theirs is None:
+            return self is other
+        return self._mark(mine) == self._mark(theirs)
 
     def __ne__(self, other: object) -> bool:
         return not self == other
 
 
-class WeakIdRef(weakref.ref[Any]):
+class _WeakHashRef(_MarkedRef):
+    """A weak reference that equals another when what they refer to has the same hash."""
+
+    __slots__ = ()
+
+
+class WeakIdRef(_MarkedRef):
     """A weak reference that equals another when both refer to one living object.
 
     Args: key, the object; callback, called with the reference when the object dies.
     """
 
-    __slots__ = ("_id",)
+    __slots__ = ()
 
-    def __init__(self, key: Any, callback: Callable[[Any], object] | None = None) -> None:
-        super().__init__(key, callback)  # type: ignore[call-arg]
-        self._id = id(key)
-
-    def __hash__(self) -> int:
-        return self._id
-
-    def __eq__(self, other: object) -> bool:
-        mine = self()
-        theirs = other() if isinstance(other, weakref.ref) else None
-        return self is other if mine is None or theirs is None else mine is theirs
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
+    @staticmethod
+    def _mark(key: Any) -> int:
+        return id(key)
 
 
 class WeakIdKeyDictionary(MutableMapping[Any, Any]):

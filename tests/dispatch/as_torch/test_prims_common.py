@@ -56,6 +56,21 @@ def test_strides_follow_the_arguments(tensors, strides):
     assert s.compute_elementwise_output_strides(*tensors) == strides
 
 
+@pytest.mark.parametrize(
+    ("sizes", "steps", "order", "strides"),
+    [
+        ((1, 1, 3, 1), (1, 12, 1, 2), [1, 3, 2, 0], (1, 3, 1, 3)),  # contiguous, channels_last too
+        ((2, 1, 3, 1), (3, 6, 1, 6), [1, 3, 0, 2], (3, 6, 1, 6)),
+        ((2, 2, 3, 1), (6, 1, 2, 1), [0, 2, 3, 1], (6, 1, 2, 2)),  # channels_last alone
+        ((2, 1, 3, 4), (12, 5, 4, 1), [0, 1, 2, 3], (12, 12, 4, 1)),  # contiguous alone
+    ],
+)
+def test_the_order_in_memory_is_that_of_the_strides(sizes, steps, order, strides):
+    x = dispatch.ones(100).as_strided(sizes, steps)
+    assert s.compute_elementwise_output_logical_to_physical_perm(x) == (order, False)
+    assert s.compute_elementwise_output_strides(x, x) == strides
+
+
 def test_permutations_and_dimensions():
     assert s.invert_perm([2, 0, 1]) == [1, 2, 0] and s.apply_perm("abc", [2, 0, 1])[0] == "c"
     assert s.canonicalize_dims(3, [-1, 0]) == (2, 0) and s.reduction_dims((2, 3), None) == (0, 1)
