@@ -43,6 +43,14 @@ ctypedef void (*trsm_fn)(char*, char*, char*, char*, int*, int*, void*, void*, i
 
 ctypedef double complex doubles
 
+cdef extern from "small.h" nogil:
+    int SMALL_ORDER, SMALL_TRIANGLE
+    void* const* small_getrf
+    void* const* small_trsm
+    void* const* small_potrf
+    void* const* small_geqrf
+    void* const* small_orgqr
+
 
 # ---- finding routines --------------------------------------------------------------------------
 
@@ -80,6 +88,17 @@ cdef void* routine(int place, int kind) except NULL:
         names = NAMES[place]
         found[place][kind] = address_of(kind, names[len(names) - 1 if kind >= COMPLEX else 0])
     return found[place][kind]
+
+
+cdef void* routine_for(int place, int kind, void* const* small, bint is_small) except NULL:
+    """LAPACK's routine, or ours; scipy has to be there for either."""
+    cdef void* f = routine(place, kind)
+    return small[kind] if is_small else f
+
+
+cdef bint is_small_triangle(int rows, int vectors) noexcept:
+    """Several vectors are solved for at once; one alone is so only with few rows."""
+    return rows <= (SMALL_ORDER if vectors <= 3 else SMALL_TRIANGLE)
 
 
 # ---- blocks and work space -----------------------------------------------------------------------
@@ -165,7 +184,7 @@ cdef int getrf(Block a, Block pivots, Block info) except -1:
     """LU factors with partial pivoting; `pivots` (batch, min(m, n)) are rows counted from 1."""
     cdef Factoring j
     j.a, j.pivots, j.state = batch(a), <int*>pivots.data, <int*>info.data
-    j.k, j.f = min(j.a.rows, j.a.columns), <getrf_fn>routine(GETRF, a.kind)
+    j.k, j.f = min(j.a.rows, j.a.columns), <getrf_fn>routine_for(GETRF, a.kind, small_getrf, max(a.rows, a.columns) <= SMALL_ORDER)
     with nogil:
         over_batch(factor_span, &j, &j.a, a.count)
     return 0
@@ -232,7 +251,8 @@ cdef void solve_span(void* context, int64_t part, int64_t first, int64_t end) no
 cdef int solve_small(int kind, Batch* x, const int* p, Batch* y, char trans, Py_ssize_t n) except -1:
     cdef Solving j
     j.x, j.y, j.pivots, j.trans = x[0], y[0], p, trans
-    j.f, j.item = <trsm_fn>routine(TRSM, kind), width(kind)
+    j.f = <trsm_fn>routine_for(TRSM, kind, small_trsm, is_small_triangle(x.rows, y.columns))
+    j.item = width(kind)
     set_one(kind, j.one)
     with nogil:
         over_batch(solve_span, &j, &j.y, n)
@@ -264,7 +284,7 @@ cdef int potrf(Block a, bint upper, Block info) except -1:
     cdef int* state = <int*>info.data
     cdef char uplo = b"U" if upper else b"L"
     cdef Py_ssize_t i, n = a.count
-    cdef potrf_fn f = <potrf_fn>routine(POTRF, a.kind)
+    cdef potrf_fn f = <potrf_fn>routine_for(POTRF, a.kind, small_potrf, a.rows <= SMALL_ORDER)
     cdef bint alone = is_alone(&b)
     with nogil:
         for i in range(n):
@@ -367,7 +387,8 @@ cdef int trsm(Block a, Block b, bint left, bint upper, char trans, bint unit) ex
     cdef int kind = a.kind
     cdef Py_ssize_t i, n = a.count
     cdef double one[2]
-    cdef trsm_fn f = <trsm_fn>routine(TRSM, kind)
+    cdef trsm_fn f = <trsm_fn>routine_for(
+        TRSM, kind, small_trsm, is_small_triangle(x.rows, y.columns if left else y.rows))
     set_one(kind, one)
     cdef bint alone = is_alone(&x)
     with nogil:
@@ -426,6 +447,7 @@ cdef int geqrf(Block a, Block tau) except -1:
     f(&b.rows, &b.columns, b.data, &b.rows, t.data, query, &size, &state)
     size = size_of(kind, query)
     cdef void* work = space(size * width(kind))
+    f = <geqrf_fn>routine_for(GEQRF, kind, small_geqrf, max(b.rows, b.columns) <= SMALL_ORDER)
     cdef bint alone = is_alone(&b)
     with nogil:
         for i in range(n):
@@ -446,6 +468,7 @@ cdef int orgqr(Block a, Block tau) except -1:
     f(&b.rows, &b.columns, &t.rows, b.data, &b.rows, t.data, query, &size, &state)
     size = size_of(kind, query)
     cdef void* work = space(size * width(kind))
+    f = <orgqr_fn>routine_for(ORGQR, kind, small_orgqr, max(b.rows, b.columns) <= SMALL_ORDER)
     cdef bint alone = is_alone(&b)
     with nogil:
         for i in range(n):
