@@ -39,12 +39,10 @@ cdef extern from "vectorised.h":
     pass
 
 cdef extern from "matrix/bfloat.h" nogil:
-    enum:
-        BFLOAT_LEAST
     ctypedef struct bfloat_matrix:
         const uint16_t* data
         Py_ssize_t row, column
-    bint has_bfloat_product()
+    bint has_bfloat_product(int64_t work)
     bint bfloat_product(int64_t m, int64_t k, int64_t n, bfloat_matrix a, bfloat_matrix b, float* out, Py_ssize_t row,
                         void* take, void* context)
 
@@ -479,7 +477,7 @@ cdef int operand_of(Tensor like, Tensor weight, int64_t positions, int code, int
     """bfloat16 where that is multiplied as it is; `positions`: elements of the output."""
     cdef int64_t depth = weight.c_numel // weight.c_sizes[0]
     if like.c_dtype == ST_bfloat16 and weight.c_dtype == ST_bfloat16 and weight.c_sizes[1] > 1 and weight.c_sizes[0] > groups \
-            and positions * depth >= BFLOAT_LEAST and has_bfloat_product():
+            and has_bfloat_product(positions * depth):
         return ST_bfloat16
     return code
 

@@ -3,7 +3,7 @@
    Both operands are copied into panels that lie as the inner loop reads them: pairs along the inner dimension, MR rows of the
    left one and NR columns of the right one beside each other. An inner dimension that is odd, and panels that are not full, get
    zeros. Few rows by columns that lie without gaps are multiplied where they are (`thin.h`). Sums are float32 over the
-   whole inner dimension; who calls rounds them. */
+   whole inner dimension; who calls rounds them. Where the processor has tiles, large products are theirs (`tiles.h`). */
 #ifndef DISPATCH_BFLOAT_H
 #define DISPATCH_BFLOAT_H
 #include <stdbool.h>
@@ -19,19 +19,11 @@ typedef struct {
     intptr_t row, column;            /* steps in elements */
 } bfloat_matrix;
 
-enum { BFLOAT_LEAST = 1 << 15 };     /* multiplications from which the copies pay */
-
 /* Gets blocks of sums while they are in a cache: m rows from i on, `row` apart, and n columns from j on. */
 typedef void (*bfloat_taker)(void *context, float *sums, intptr_t row, int64_t i, int64_t m, int64_t j, int64_t n);
 
 #if HAS_BFLOAT_PRODUCT
 enum { MR = 12, NR = 32, DEPTH = 512, ROWS_AT_ONCE = 8 * MR, COLUMNS_AT_ONCE = 16 * NR };
-
-static bool has_bfloat_product(void)
-{
-    return __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
-}
 
 #pragma GCC push_options
 #pragma GCC optimize("O3")
@@ -92,6 +84,8 @@ static inline __attribute__((always_inline)) void pack_pairs(const uint16_t *x, 
             to[(pairs - 1) * width + j] = from[j * across + (depth - 1) * along];
     }
 }
+
+#include "tiles.h"
 
 /* One tile of sums: `rows` of MR rows by two vectors, or by one. */
 static inline __attribute__((always_inline)) void tile(const uint32_t *a, const uint32_t *b, int64_t pairs, __m512 sums[MR][2],
@@ -160,6 +154,13 @@ static void add_tile(const uint32_t *a, const uint32_t *b, int64_t pairs, float 
 #define BFLOATS_TOTALS(to, sums) _mm_storeu_ps(to, sums_of_four(sums))
 THIN_PRODUCT(thin_bfloats, BFLOATS, uint16_t, uint16_t, float)
 
+/* Whether so many multiplications pay for the copies. */
+static bool has_bfloat_product(int64_t work)
+{
+    return work >= 1 << 15 && __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+}
+
 /* Whether a product's blocks can be handed over: the inner dimension is walked at once. */
 static bool has_bfloat_blocks(int64_t m, int64_t k) { return m > THIN_ROWS && k <= 2 * DEPTH; }
 
@@ -172,6 +173,8 @@ static bool bfloat_product(int64_t m, int64_t k, int64_t n, bfloat_matrix a, bfl
     const int64_t at_once = depth > DEPTH ? COLUMNS_AT_ONCE / 2 : COLUMNS_AT_ONCE;
     const int64_t columns = n < at_once ? (n + NR - 1) / NR * NR : at_once;
     uint32_t *panels, *of_a;
+    if (has_tiles())
+        return tile_product(m, k, n, a, b, out, row, take, context);
     if (!take && m <= THIN_ROWS && a.column == 1 && b.row == 1) {
         thin_bfloats(m, k, n, a.data, a.row, b.data, b.column, out, row);
         return true;
@@ -205,7 +208,7 @@ static bool bfloat_product(int64_t m, int64_t k, int64_t n, bfloat_matrix a, bfl
 }
 #pragma GCC pop_options
 #else
-static bool has_bfloat_product(void) { return false; }
+static bool has_bfloat_product(int64_t work) { return false; }
 static bool has_bfloat_blocks(int64_t m, int64_t k) { return false; }
 static bool bfloat_product(int64_t m, int64_t k, int64_t n, bfloat_matrix a, bfloat_matrix b, float *out, intptr_t row,
                            bfloat_taker take, void *context)

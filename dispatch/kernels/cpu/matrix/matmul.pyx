@@ -42,12 +42,10 @@ cdef extern from "small.h" nogil:
     void finish_large(const small_product* p, char* sums, int64_t first, int64_t end)
 
 cdef extern from "bfloat.h" nogil:
-    enum:
-        BFLOAT_LEAST
     ctypedef struct bfloat_matrix:
         const uint16_t* data
         Py_ssize_t row, column
-    bint has_bfloat_product()
+    bint has_bfloat_product(int64_t work)
     ctypedef void (*bfloat_taker)(void* context, float* sums, Py_ssize_t row, int64_t i, int64_t m, int64_t j, int64_t n) noexcept
     bint has_bfloat_blocks(int64_t m, int64_t k)
     bint bfloat_product(int64_t m, int64_t k, int64_t n, bfloat_matrix a, bfloat_matrix b, float* out, Py_ssize_t row,
@@ -373,7 +371,7 @@ cdef bint large(Tensor out, Tensor a, Tensor b, Tensor added, object beta, objec
     read_sizes(&p, a, b)
     if not read_added(&p, out, added, beta, alpha, b.c_ndim == 1):
         return False
-    halves = a.c_dtype == ST_bfloat16 and p.m * p.k * p.n >= BFLOAT_LEAST and has_bfloat_product()
+    halves = a.c_dtype == ST_bfloat16 and has_bfloat_product(p.m * p.k * p.n)
     if not halves:
         a, b = readable(a, code), readable(b, code)
     if halves and p.batches > 1:

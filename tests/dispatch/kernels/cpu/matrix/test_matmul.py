@@ -173,7 +173,16 @@ def test_factor_zero_ignores_what_it_multiplies():
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize(
     ("m", "k", "n"),
-    [(37, 1030, 45), (100, 65, 33), (1, 4096, 70), (28, 70, 48), (20, 41, 80), (13, 88, 49)],
+    [
+        (37, 1030, 45),
+        (100, 65, 33),
+        (1, 4096, 70),
+        (28, 70, 48),
+        (20, 41, 80),
+        (13, 88, 49),
+        (150, 96, 290),
+        (290, 130, 40),
+    ],
 )
 def test_large_bfloat16_is_rounded_once(m: int, k: int, n: int, threads: int) -> None:
     """Sums of whole numbers are exact in float32, whatever panels they are made in."""
@@ -188,8 +197,11 @@ def test_large_bfloat16_is_rounded_once(m: int, k: int, n: int, threads: int) ->
         assert aten.mm(a[1], b[1]).tolist() == expected[1]
         both = aten.baddbmm(a.new_full((3, m, n), 4), a, b, beta=2, alpha=0.5)
         assert both.tolist() == tensor(left @ right / 2 + 8, "float32").bfloat16().tolist()
-        turned = (x.transpose(1, 2).contiguous().transpose(1, 2) for x in (a, b))
-        assert aten.bmm(*turned).tolist() == expected
+        by_columns = [x.transpose(1, 2).contiguous().transpose(1, 2) for x in (a, b)]
+        assert aten.bmm(*by_columns).tolist() == expected
+        assert aten.bmm(a, by_columns[1]).tolist() == expected
+        assert aten.mm(a[1], by_columns[1][1]).tolist() == expected[1]
+        assert aten.mm(by_columns[0][1], b[1]).tolist() == expected[1]
     finally:
         dispatch.set_num_threads(before)
 
