@@ -31,12 +31,6 @@ enum { LANES = 16 };
         for (int64_t i = 0; i < n; i++) \
             to[i] = weight * x[i]; \
     } \
-    /* x = factor * x + y */ \
-    PIXELS static void scale_add_##NAME(T *restrict x, T factor, const T *restrict y, int64_t n) \
-    { \
-        for (int64_t i = 0; i < n; i++) \
-            x[i] = factor * x[i] + y[i]; \
-    } \
     /* to += weight * every second x */ \
     PIXELS static void add_scaled_halves_##NAME(T *restrict to, const T *restrict x, T weight, int64_t n) \
     { \
@@ -199,45 +193,6 @@ enum { LANES = 16 };
                     total += w[i * most + k] != 0 ? w[i * most + k] * x[at[i * most + k]] : 0; \
                 to[i] = total; \
             } \
-    } \
-    /* x *= factor; the largest of them and `most` (of NaN and a number either) */ \
-    PIXELS static T scale_largest_##NAME(T *restrict x, T factor, T most, int64_t n) \
-    { \
-        T lane[LANES]; \
-        int64_t i = 0; \
-        for (int k = 0; k < LANES; k++) \
-            lane[k] = most; \
-        for (; i + LANES <= n; i += LANES) \
-            for (int k = 0; k < LANES; k++) { \
-                x[i + k] *= factor; \
-                lane[k] = x[i + k] > lane[k] ? x[i + k] : lane[k]; \
-            } \
-        for (; i < n; i++) { \
-            x[i] *= factor; \
-            lane[0] = x[i] > lane[0] ? x[i] : lane[0]; \
-        } \
-        for (int k = 0; k < LANES; k++) \
-            most = lane[k] > most ? lane[k] : most; \
-        return most; \
-    } \
-    /* x -= number */ \
-    PIXELS static void subtract_##NAME(T *restrict x, T number, int64_t n) \
-    { \
-        for (int64_t i = 0; i < n; i++) \
-            x[i] -= number; \
-    } \
-    PIXELS static T sum_##NAME(const T *restrict x, int64_t n) \
-    { \
-        T lane[LANES] = {0}, total = 0; \
-        int64_t i = 0; \
-        for (; i + LANES <= n; i += LANES) \
-            for (int k = 0; k < LANES; k++) \
-                lane[k] += x[i + k]; \
-        for (; i < n; i++) \
-            total += x[i]; \
-        for (int k = 0; k < LANES; k++) \
-            total += lane[k]; \
-        return total; \
     }
 
 PIXEL_ROWS(float, f32)

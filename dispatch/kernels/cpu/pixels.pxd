@@ -11,8 +11,6 @@ cdef extern from "pixels.h" nogil:
     void mix_nine_f32(float* to, const float* x, const float* y, const float* z, const float* w, int64_t n, bint more) noexcept
     void mix_nine_f64(double* to, const double* x, const double* y, const double* z, const double* w, int64_t n,
                       bint more) noexcept
-    void scale_add_f32(float* x, float factor, const float* y, int64_t n) noexcept
-    void scale_add_f64(double* x, double factor, const double* y, int64_t n) noexcept
     void add_three_f32(float* to, const float* x, const float* w, int64_t n) noexcept
     void add_three_f64(double* to, const double* x, const double* w, int64_t n) noexcept
     enum:
@@ -40,9 +38,3 @@ cdef extern from "pixels.h" nogil:
     void gather_four_f64(double* to, const double* x, const int64_t* at, const double* w, int64_t n) noexcept
     void gather_many_f64(double* to, const double* x, const int64_t* at, const double* w, int most, int64_t n, int64_t rows,
                          int64_t size) noexcept
-    float scale_largest_f32(float* x, float factor, float most, int64_t n) noexcept
-    double scale_largest_f64(double* x, double factor, double most, int64_t n) noexcept
-    void subtract_f32(float* x, float number, int64_t n) noexcept
-    void subtract_f64(double* x, double number, int64_t n) noexcept
-    float sum_f32(const float* x, int64_t n) noexcept
-    double sum_f64(const double* x, int64_t n) noexcept

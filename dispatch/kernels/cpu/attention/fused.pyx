@@ -3,31 +3,45 @@
 Called by the structured kernels; where the output is laid out as the query is, BLAS writes it in
 place. Rows of a head are taken in blocks whose scores fit in a cache; under `is_causal` keys that no
 row of a block may see are left out. A row that sees nothing gives 0, not NaN. On the way back
-weights are made again from the logarithms of their sums. The products and the exponential are
-numpy's inner loops, called without the lock.
+weights are made again from the logarithms of their sums. The products are numpy's inner loops,
+called without the lock, but for those of bfloat16 (`bfloat.h`), whose weights are rounded to it.
 """
 from libc.math cimport INFINITY, log, sqrt
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint16_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 import numpy
 
 from dispatch._C cimport dtypes
-from dispatch._C.dtypes cimport DTYPES_FLOATING, MF_contiguous, ST_float32, is_floating_code
+from dispatch._C.dtypes cimport DTYPES_FLOATING, MF_contiguous, ST_bfloat16, ST_float32, is_floating_code
 from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor, data_of
 from dispatch.kernels.cpu.copy.copies cimport fill_values
 from dispatch.kernels.cpu.dense cimport check_kernel, computed_in, dense, finish, pinned, target
 from dispatch.kernels.cpu.matrix.gemm cimport find_loop, inner_loop, product
-from dispatch.kernels.cpu.pixels cimport (
-    scale_add_f32, scale_add_f64, scale_largest_f32, scale_largest_f64, subtract_f32, subtract_f64, sum_f32, sum_f64,
-)
 from dispatch.kernels.cpu.threads cimport blas_parts_for, in_blas_spans
 from dispatch.kernels.meta.rules.sizes cimport sizes_of
 
 cdef extern from "vectorised.h":
     pass
+
+cdef extern from "scores.h" nogil:
+    void weigh_scores_f32(float* x, int64_t last, int64_t n, float factor, const float* mask, Py_ssize_t step, float* top,
+                          float* sum)
+    void weigh_scores_f64(double* x, int64_t last, int64_t n, double factor, const double* mask, Py_ssize_t step, double* top,
+                          double* sum)
+    void divide_weighted_f32(float* x, float by, int64_t n)
+    void divide_weighted_f64(double* x, double by, int64_t n)
+    void row_write_bf16(const void* row, char* to, Py_ssize_t step, int64_t n)
+
+cdef extern from "matrix/bfloat.h" nogil:
+    ctypedef struct bfloat_matrix:
+        const uint16_t* data
+        Py_ssize_t row, column
+    bint has_bfloat_product(int64_t work)
+    bint bfloat_product(int64_t m, int64_t k, int64_t n, bfloat_matrix a, bfloat_matrix b, float* out, Py_ssize_t row,
+                        void* take, void* context)
 
 cdef inner_loop exp_loops[2]                  # float32, float64
 cdef void* exp_data[2]
@@ -53,6 +67,8 @@ cdef struct Job:
     double factor
     int code
     bint causal
+    bint halves                  # bfloat16 is multiplied as it is
+    bint failed
     char* room                   # of each part in turn, `room_of_part` bytes
     int64_t room_of_part
 
@@ -107,91 +123,77 @@ cdef inline real* start(const Operand* o, int64_t b, int64_t h, int64_t row, rea
     return <real*>o.data + b * o.step[0] + h * o.step[1] + row * o.step[2]
 
 
-cdef inline real scale_largest(real* x, real factor, int64_t n) noexcept nogil:
-    if real is float:
-        return scale_largest_f32(x, factor, <real>-INFINITY, n)
-    else:
-        return scale_largest_f64(x, factor, <real>-INFINITY, n)
-
-
-cdef inline void subtract(real* x, real number, int64_t n) noexcept nogil:
-    if real is float:
-        subtract_f32(x, number, n)
-    else:
-        subtract_f64(x, number, n)
-
-
-cdef inline real sum_of(const real* x, int64_t n) noexcept nogil:
-    if real is float:
-        return sum_f32(x, n)
-    else:
-        return sum_f64(x, n)
-
-
-cdef inline void scale_add(real* x, real factor, const real* y, int64_t n) noexcept nogil:
-    """x * factor + y"""
-    if real is float:
-        scale_add_f32(x, factor, y, n)
-    else:
-        scale_add_f64(x, factor, y, n)
-
-
-cdef void shift_rows(Job* j, real* scores, real* total, const real* mask, int64_t first, int64_t rows, int64_t seen) noexcept nogil:
-    """Scores scaled, masked, and less the largest of their row, which `total` takes (0 for a row that sees nothing)."""
-    cdef int64_t r, i, last
-    cdef real most, factor = <real>j.factor
-    cdef real* row
+cdef void shift_rows(Job* j, real* scores, real* top, real* sums, const real* mask, int64_t first, int64_t rows,
+                     int64_t seen) noexcept nogil:
+    """Scores become weights; the largest of a row and the sum of its weights (`top` 0 and the sum 1 where it sees nothing)."""
+    cdef int64_t r, last
+    cdef real factor = <real>j.factor
     for r in range(rows):
-        row = scores + r * seen
         last = min(seen, first + r + 1) if j.causal else seen
-        if mask != NULL and j.mask.step[3] == 1:
-            scale_add(row, factor, mask + r * j.mask.step[2], last)
-        elif mask != NULL:
-            for i in range(last):
-                row[i] = row[i] * factor + mask[r * j.mask.step[2] + i * j.mask.step[3]]
-        most = scale_largest(row, <real>1 if mask != NULL else factor, last)
-        for i in range(last, seen):
-            row[i] = <real>-INFINITY
-        total[r] = most
-        if most == <real>-INFINITY:
-            most = 0
-        subtract(row, most, last)
+        if real is float:
+            weigh_scores_f32(scores + r * seen, last, seen, factor, mask, j.mask.step[3], top + r, sums + r)
+        else:
+            weigh_scores_f64(scores + r * seen, last, seen, factor, mask, j.mask.step[3], top + r, sums + r)
+        if mask != NULL:
+            mask += j.mask.step[2]
+        if top[r] == <real>-INFINITY and sums[r] == 0:
+            top[r], sums[r] = 0, 1
+
+
+cdef bfloat_matrix halves_of(const Operand* o, int64_t b, int64_t h, int64_t row) noexcept nogil:
+    cdef bfloat_matrix m
+    m.data, m.row, m.column = <const uint16_t*>o.data + b * o.step[0] + h * o.step[1] + row * o.step[2], o.step[2], o.step[3]
+    return m
+
+
+cdef void score(Job* j, real* scores, int64_t b, int64_t g, int64_t h, int64_t first, int64_t rows, int64_t seen) noexcept nogil:
+    cdef bfloat_matrix q, k
+    if j.halves:
+        q, k = halves_of(&j.q, b, h, first), halves_of(&j.k, b, g, 0)
+        k.row, k.column = k.column, k.row
+        if not bfloat_product(rows, j.width, seen, q, k, <float*>scores, seen, NULL, NULL):
+            j.failed = True
+        return
+    product(j.code, rows, j.width, seen, start(&j.q, b, h, first, <real>0), j.q.step[2], j.q.step[3],
+            start(&j.k, b, g, 0, <real>0), j.k.step[3], j.k.step[2], scores, seen)
+
+
+cdef void mix(Job* j, real* out, real* weights, int64_t b, int64_t g, int64_t rows, int64_t seen) noexcept nogil:
+    """The values by their weights, which are bfloat16 where the values are."""
+    cdef bfloat_matrix w, v
+    if j.halves:
+        w.data, w.row, w.column = <const uint16_t*>(weights + j.block * (j.keys + 2)), seen, 1
+        row_write_bf16(weights, <char*>w.data, 2, rows * seen)
+        v = halves_of(&j.v, b, g, 0)
+        if not bfloat_product(rows, seen, j.width, w, v, <float*>out, j.out.step[2], NULL, NULL):
+            j.failed = True
+        return
+    product(j.code, rows, seen, j.width, weights, seen, 1, start(&j.v, b, g, 0, <real>0), j.v.step[2], j.v.step[3], out,
+            j.out.step[2])
 
 
 cdef void attend(Job* j, real like, int64_t lead, real* scores) noexcept nogil:
     """Query heads that share a key head, the lead-th of a batch's."""
-    cdef int64_t b = lead // j.groups, g = lead % j.groups, h, first, rows, seen, r, i
-    cdef Py_ssize_t count
-    cdef Py_ssize_t steps[2]
-    cdef char* pointers[2]
-    cdef real sum, most
-    cdef real* largest = scores + j.block * max(j.keys, 1)
+    cdef int64_t b = lead // j.groups, g = lead % j.groups, h, first, rows, seen, r
+    cdef real* top = scores + j.block * max(j.keys, 1)
+    cdef real* sums = top + j.block
     cdef real* out
-    cdef const real* mask
-    cdef int slot = 0 if real is float else 1
-    steps[0] = steps[1] = sizeof(real)
     for h in range(g * j.shared, (g + 1) * j.shared):
         first = 0
         while first < j.rows:
             rows = min(j.block, j.rows - first)
             seen = min(j.keys, first + rows) if j.causal else j.keys
-            product(j.code, rows, j.width, seen, start(&j.q, b, h, first, like), j.q.step[2], j.q.step[3],
-                    start(&j.k, b, g, 0, like), j.k.step[3], j.k.step[2], scores, seen)
-            mask = NULL if j.mask.data == NULL else start(&j.mask, b, h, first, like)
-            shift_rows(j, scores, largest, mask, first, rows, seen)
-            pointers[0] = pointers[1] = <char*>scores
-            count = rows * seen
-            exp_loops[slot](pointers, &count, steps, exp_data[slot])
+            score(j, scores, b, g, h, first, rows, seen)
+            shift_rows(j, scores, top, sums, NULL if j.mask.data == NULL else start(&j.mask, b, h, first, like), first, rows,
+                       seen)
             out = start(&j.out, b, h, first, like)
-            product(j.code, rows, seen, j.width, scores, seen, 1, start(&j.v, b, g, 0, like), j.v.step[2],
-                    j.v.step[3], out, j.out.step[2])
+            mix(j, out, scores, b, g, rows, seen)
             for r in range(rows):
-                most, sum = largest[r], sum_of(scores + r * seen, seen)
-                if most == <real>-INFINITY and sum == 0:
-                    most, sum = 0, 1
-                start(&j.total, b, h, first + r, like)[0] = most + <real>log(sum)
-                for i in range(j.width):
-                    out[r * j.out.step[2] + i] /= sum
+                start(&j.total, b, h, first + r, like)[0] = top[r] + <real>log(sums[r])
+                if real is float:
+                    divide_weighted_f32(out + r * j.out.step[2], sums[r], j.width)
+                else:
+                    divide_weighted_f64(out + r * j.out.step[2], sums[r], j.width)
             first += rows
 
 
@@ -299,7 +301,9 @@ cdef int run(Job* j) except -1:
     j.block = max(min(j.rows, BLOCK // max(j.keys, 1)), 1)
     if j.causal:
         j.block = min(j.block, max(64, j.rows // 8))
-    scores, rest = j.block * max(j.keys, 1), j.block
+    scores, rest = j.block * max(j.keys, 1), 2 * j.block
+    if j.halves:
+        rest += scores
     if j.of_q.data != NULL:
         rest = scores + j.keys * j.width
     j.room_of_part = (scores + rest) * <int64_t>dtypes.itemsize_table()[j.code]
@@ -309,6 +313,8 @@ cdef int run(Job* j) except -1:
     with nogil:
         in_blas_spans(take_heads, j, leads, parts)
     free(j.room)
+    if j.failed:
+        raise MemoryError("no memory for the panels of a product")
     return 0
 
 
@@ -349,7 +355,7 @@ cdef int place_rows(Operand* o, Tensor t, int code) except -1:
 def flash_attention_for_cpu(Tensor out not None, Tensor logsumexp not None, Tensor query not None, Tensor key not None,
                             Tensor value not None, double dropout_p, bint is_causal, Tensor attn_mask or None, scale):
     """Output and the logarithm of each row's sum of exponentials."""
-    cdef int code
+    cdef int code, given
     cdef Tensor q, k, v, y, total, mask = None
     cdef Job j
     check(query, key, value, dropout_p)
@@ -359,14 +365,16 @@ def flash_attention_for_cpu(Tensor out not None, Tensor logsumexp not None, Tens
         return
     set_up(&j, query, key, is_causal, scale)
     code = j.code
-    q, k, v = (readable(<Tensor>t, code) for t in (query, key, value))
+    j.halves = query.c_dtype == ST_bfloat16 and has_bfloat_product(j.rows * j.width * j.keys)
+    given = ST_bfloat16 if j.halves else code
+    q, k, v = (readable(<Tensor>t, given) for t in (query, key, value))
     if attn_mask is not None:
         mask = place_mask(&j, attn_mask)
     y = writable(out, code)
     total = logsumexp if logsumexp.c_dtype == code else target(logsumexp, code, MF_contiguous)
-    place(&j.q, q, code)
-    place(&j.k, k, code)
-    place(&j.v, v, code)
+    place(&j.q, q, given)
+    place(&j.k, k, given)
+    place(&j.v, v, given)
     place(&j.out, y, code)
     place_rows(&j.total, total, code)
     kept = pinned(1 << 20, q, k, v, y), pinned(1 << 20, total, total, mask)

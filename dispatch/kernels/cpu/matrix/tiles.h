@@ -1,8 +1,8 @@
 /* Products of matrices of bfloat16 by the processor's tiles (AMX): 16 rows of 64 bytes, sums of 16 by 16 at a time.
 
    Included by `bfloat.h`, whose panels are the right operand's tiles; rows of the left one are read where they lie, or copied with
-   zeros behind them. The inner dimension is walked at once. Where the right operand lies column after column and has more of them
-   than the left one has rows, its transpose is the left one, and sums are turned as they are stored. */
+   zeros behind them. The inner dimension is walked at once. Where the right operand lies column after column, and there are few
+   rows to turn or the left one does too, its transpose is the left one, and sums are turned as they are stored. */
 #ifndef DISPATCH_TILES_H
 #define DISPATCH_TILES_H
 #if defined(__linux__)
@@ -124,7 +124,7 @@ static bool tile_product(int64_t m, int64_t k, int64_t n, bfloat_matrix a, bfloa
                          bfloat_taker take, void *context)
 {
     static const tile_shapes shapes = {1, 0, {0}, {64, 64, 64, 64, 64, 64, 64, 64}, {16, 16, 16, 16, 16, 16, 16, 16}};
-    const bool is_turned = b.row == 1 && (a.column != 1 || m < n);
+    const bool is_turned = b.row == 1 && (a.column != 1 || (m < n && 2 * m < k));
     if (is_turned) {
         const bfloat_matrix left = {b.data, b.column, b.row}, right = {a.data, a.column, a.row};
         const int64_t kept = m;

@@ -1,4 +1,4 @@
-"""The gradients of fused attention on the CPU, against differences of its output."""
+"""Fused attention on the CPU, and its gradients against differences of its output."""
 
 from __future__ import annotations
 
@@ -33,6 +33,34 @@ def test_gradients_are_those_of_differences(kind, key_heads):
             moving[i] = moving[i] + moved * step
             ends.append((forward(*moving, 0.0, causal, **options)[0] * g).sum().item())
         assert (grad * moved).sum().item() == pytest.approx((ends[1] - ends[0]) / 2e-6, rel=1e-5)
+
+
+@pytest.mark.parametrize("name", ["float32", "float64", "bfloat16", "float16"])
+@pytest.mark.parametrize("kind", ["plain", "causal", "masked", "columns", "negative"])
+def test_outputs_are_values_by_softmax_of_scores(name, kind):
+    """Of so many rows that bfloat16 is multiplied as it is."""
+    dtype = getattr(dispatch, name)
+    q, k, v = (random(2, 2, n, 40, seed=s).to(dtype) for s, n in enumerate([70, 50, 50]))
+    mask = random(70, 50, seed=4).to(dtype)
+    mask[0], mask[:, 3] = -np.inf, -np.inf
+    mask = mask.t().contiguous().t() if kind == "columns" else mask
+    masked = kind in ("masked", "columns")
+    scale = -0.3 if kind == "negative" else 40**-0.5
+    options = {"attn_mask": mask if masked else None, "scale": scale}
+    out, total = forward(q, k, v, 0.0, kind == "causal", **options)
+    wide = [x.to(dispatch.float64).numpy() for x in (q, k, v, mask)]
+    scores = wide[0] @ wide[1].swapaxes(-2, -1) * scale
+    if masked:
+        scores = scores + wide[3]
+    if kind == "causal":
+        scores[..., np.triu(np.ones((70, 50)), 1) > 0] = -np.inf
+    weights = np.exp(scores)
+    sums = weights.sum(-1, keepdims=True)
+    sums[sums == 0] = 1
+    near = {"float32": 1e-5, "float64": 1e-12, "bfloat16": 0.03, "float16": 4e-3}[name]
+    expected = weights / sums @ wide[2]
+    np.testing.assert_allclose(out.to(dispatch.float64).numpy(), expected, atol=near)
+    np.testing.assert_allclose(total.to(dispatch.float64).numpy(), np.log(sums)[..., 0], atol=near)
 
 
 def test_a_row_that_sees_nothing_has_no_gradient():
