@@ -283,7 +283,7 @@ class Case:
         """The calls of which one has the peak, and what is there during each; which is the largest
         is a matter of the sizes."""
         values = self.complete({**self._recorded, **self.fixed})
-        walk = Walk(self.log, self._inputs, self.numbers(values))
+        walk = Walk(self.log, self._inputs, {}, self.numbers(values))
         during = self.memory(walk).during
         first = {amount: call for call, amount in reversed(list(enumerate(during)))}
         # The largest ones first: most others are never above them.

@@ -26,13 +26,18 @@ _UNITS = {"": 1, "b": 1} | {
     for power, letter in enumerate("kmgtp", 1)
     for end, base in (("", 1000), ("b", 1000), ("ib", 1024), ("i", 1024))
 }
+
+
+def _at_peak(report: Json, kind: str) -> int:
+    return sum(row["bytes"] for row in report["alive_at_peak"] if row["kind"] == kind)
+
+
 _VALUES: Mapping[str, Callable[[Json], int]] = {
     "peak_bytes": lambda r: r["peak_bytes"],
     "parameters": lambda r: r["parameters"],
     "parameter_bytes": lambda r: r["parameter_bytes"],
-    "activation_bytes": lambda r: sum(
-        row["bytes"] for row in r["alive_at_peak"] if row["kind"] == "activation"
-    ),
+    "activation_bytes": lambda r: _at_peak(r, "activation"),
+    "gradient_bytes": lambda r: _at_peak(r, "gradient"),
     "new_bytes": lambda r: sum(call["new_bytes"] for call in r["calls"]),
     "flops": lambda r: r["flops"],
     "calls": lambda r: len(r["calls"]),

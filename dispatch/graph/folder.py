@@ -71,7 +71,7 @@ def _index(reports: Mapping[str, Json], problems: list[str]) -> str:
     lines = "".join(f"<li>{escaped(plain(line))}</li>" for line in problems)
     legend = "".join(
         f'<span><span class="swatch band-{kind}"></span> {kind}s</span>'
-        for kind in ("parameter", "buffer", "input", "activation")
+        for kind in ("parameter", "buffer", "input", "gradient", "activation")
     )
     return f"""<main id="index">
 <div class="bar"><input id="search-models" type="search" aria-label="Search models"

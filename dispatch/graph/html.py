@@ -25,7 +25,7 @@ _KEPT = (
     "device", "mode", "parameters", "parameter_bytes", "peak_bytes", "peak_index", "flops",
     "wall_ns",
 )  # fmt: skip
-_BANDS = {"parameter": 0, "buffer": 1, "constant": 1, "input": 2, "activation": 3}
+_BANDS = {"parameter": 0, "buffer": 1, "constant": 1, "input": 2, "gradient": 3, "activation": 4}
 
 
 def html_page(report: Json) -> str:
@@ -61,7 +61,7 @@ def model_data(report: Json, address: str | None = None) -> str:
 
 def at_peak(report: Json) -> dict[str, int]:
     """Bytes at the peak by what they are; constants count among buffers, as in the chart."""
-    found = dict.fromkeys(("parameter", "buffer", "input", "activation"), 0)
+    found = dict.fromkeys(("parameter", "buffer", "input", "gradient", "activation"), 0)
     kinds = tuple(found)
     for row in report["alive_at_peak"]:
         found[kinds[_BANDS[row["kind"]]]] += row["bytes"]

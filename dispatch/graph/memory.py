@@ -16,6 +16,7 @@ from dispatch.graph.plan import Const, Items, Plan, Slot, Step
 
 __all__ = [
     "BEFORE",
+    "GRAD",
     "KINDS",
     "Call",
     "InputFact",
@@ -34,7 +35,8 @@ __all__ = [
 Record = tuple[Any, ...]
 Json = dict[str, Any]
 BEFORE = -1  # the number of the call that made what was there at the start
-KINDS = ("parameter", "buffer", "constant", "input", "activation")
+GRAD = ".grad"  # after the name of what a gradient is of
+KINDS = ("parameter", "buffer", "constant", "input", "gradient", "activation")
 _SLOT, _STORAGE, _BYTES, _DTYPE, _DEVICE, _OFFSET, _SIZES, _STRIDES = range(8)
 
 
@@ -157,13 +159,15 @@ class Walk:
     """A run's calls and storages, in order.
 
     `moves`: (bytes, 1 or -1) as they came and went; `marks`: by call, how many moves there were
-    before it made anything, while it ran, and after it.
+    before it made anything, while it ran, and after it. `gradients`: names of what they are of, by
+    slot.
     """
 
     def __init__(
         self,
         log: RunLog,
         inputs: tuple[InputFact, ...],
+        gradients: Mapping[int, str],
         numbers: dict[int, Any] | None = None,
     ) -> None:
         self.storages: list[Storage] = []
@@ -184,6 +188,10 @@ class Walk:
         for scope in self._scopes[:1]:
             for ref in scope.plan.outputs:
                 self._use(scope, ref, len(self.calls))
+            for slot, owner in gradients.items():
+                given = scope.held.get(slot)
+                if given is not None and given.kind == "activation":
+                    given.kind, given.name = "gradient", f"{owner}{GRAD}"
 
     def _walk(self, events: Iterable[Any]) -> Iterator[Call]:
         index = 0

@@ -417,7 +417,7 @@ class GraphModule:
         log.add_inputs(executable.plan, values)
         outputs = executable.run(values, log, progress)
         self._log_size = len(log) + 64
-        return self._deliver(values, outputs)
+        return self.signature.deliver(values, outputs)
 
     def _bind(self, inputs: tuple[Any, ...]) -> list[Any]:
         """The caller's inputs, checked; a mistake is told with the model's name."""
@@ -458,13 +458,6 @@ class GraphModule:
             values += [None] * len(self._terms)
             self._real = Executable(plan, "cpu", self.path), values
         return self._real
-
-    def _deliver(self, values: list[Any], outputs: list[Any]) -> Any:
-        """Write mutated buffers and inputs back, and nest what is left for the user."""
-        for mutation in self.signature.mutations:
-            values[mutation.input_slot].copy_(outputs[mutation.output])
-        leaves = [outputs[i] for i in self.signature.user_outputs]
-        return self.signature.nest(leaves)
 
     # -- runs with a report ---------------------------------------------------------------------
 
@@ -767,6 +760,10 @@ class GraphModule:
                 for name, w in self._weights.items() if w.is_param
             ),
             frozenset(name for name, w in self._weights.items() if w.record is None),
+            {
+                ref.number: owner for ref, owner in self.signature.owners(self._plan.outputs)
+                if isinstance(ref, Slot)
+            },
         )  # fmt: skip
 
 

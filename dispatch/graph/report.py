@@ -22,6 +22,7 @@ from dispatch.graph.expressions import Expressions, call_flops
 from dispatch.graph.hardware import Hardware, hardware
 from dispatch.graph.html import html_page, summary_html
 from dispatch.graph.memory import (
+    GRAD,
     KINDS,
     Call,
     InputFact,
@@ -42,7 +43,8 @@ Json = dict[str, Any]
 class ModelFacts(NamedTuple):
     """What a report says of the model itself; tied parameters count once, slots are the user's.
 
-    `without_data`: weights of which the file has no data: it does not say which are tied."""
+    `without_data`: weights of which the file has no data: it does not say which are tied;
+    `gradients`: names of what they are of, by slot."""
 
     model: str
     parameters: int
@@ -52,6 +54,7 @@ class ModelFacts(NamedTuple):
     inputs: tuple[InputFact, ...]
     weights: tuple[WeightFact, ...]
     without_data: frozenset[str]
+    gradients: Mapping[int, str]
 
 
 class RunFacts(NamedTuple):
@@ -165,7 +168,7 @@ class Report:
     def _walk(self) -> Walk:
         symbolic = self._symbolic
         numbers = symbolic.case.numbers(symbolic.values) if symbolic is not None else None
-        return Walk(self._log, self._facts.inputs, numbers)
+        return Walk(self._log, self._facts.inputs, self._facts.gradients, numbers)
 
     @cached_property
     def calls(self) -> list[Json]:
@@ -434,7 +437,8 @@ def _storage_row(storage: Storage, modules: list[str | None], may_be: str | None
     if storage.kind == "activation":
         module = modules[storage.made] if 0 <= storage.made < len(modules) else None
     else:
-        module = storage.name.rpartition(".")[0] if storage.kind != "input" else ""
+        owner = storage.name.removesuffix(GRAD) if storage.kind == "gradient" else storage.name
+        module = owner.rpartition(".")[0] if storage.kind != "input" else ""
     return {
         "name": storage.name,
         "kind": storage.kind,

@@ -7,7 +7,7 @@ recorded metadata and binds size symbols, so that a wrong input is reported by i
 anything runs.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from dispatch._C.generated.type_names import EXPORTED_DTYPES
@@ -24,7 +24,7 @@ from dispatch.graph.program import (
 )
 from dispatch.graph.tree import OutputTree, flat_leaves, read_tree
 
-__all__ = ["Binding", "Mutation", "Signature", "read_signature"]
+__all__ = ["Binding", "Gradient", "Mutation", "Signature", "read_signature"]
 
 _WEIGHTS = {
     "parameter": "parameter_name",
@@ -36,6 +36,11 @@ _MUTATIONS = {
     "parameter_mutation": "parameter_name",
     "user_input_mutation": "user_input_name",
 }
+_GRADIENTS = {
+    "gradient_to_parameter": "parameter_name",
+    "gradient_to_user_input": "user_input_name",
+}
+_ABOUT_INPUTS = _MUTATIONS | _GRADIENTS
 
 
 class Binding(NamedTuple):
@@ -70,13 +75,37 @@ class Mutation(NamedTuple):
     input_slot: int
 
 
+class Gradient(NamedTuple):
+    """Output number `output` is the gradient of the input at `input_slot`."""
+
+    output: int
+    input_slot: int
+
+
 class Signature(NamedTuple):
     bindings: tuple[Binding, ...]
     user_bindings: tuple[Binding, ...]
     mutations: tuple[Mutation, ...]
+    gradients: tuple[Gradient, ...]
     user_outputs: tuple[int, ...]
     tree: OutputTree | None
     ranges: Mapping[str, RangeConstraint]
+
+    def deliver(self, values: Sequence[Any], outputs: Sequence[Any]) -> Any:
+        """Write mutated buffers and inputs back, add gradients to `grad` of what they are of as
+        `backward` does, and nest what is left for the user."""
+        for mutation in self.mutations:
+            values[mutation.input_slot].copy_(outputs[mutation.output])
+        for gradient in self.gradients:
+            owner, found = values[gradient.input_slot], outputs[gradient.output]
+            owner.grad = found if owner.grad is None else owner.grad + found
+        return self.nest([outputs[i] for i in self.user_outputs])
+
+    def owners(self, outputs: Sequence[Any]) -> Iterator[tuple[Any, str]]:
+        """Those of `outputs` that are gradients, with the name of what each is of."""
+        for gradient in self.gradients:
+            owner = self.bindings[gradient.input_slot]
+            yield outputs[gradient.output], owner.target or owner.name
 
     def nest(self, leaves: list[Any]) -> Any:
         """The outputs as the exported module returned them; a flat tuple when its tree is not
@@ -169,10 +198,10 @@ class _SignatureReader:
         self._check_lengths("input_specs", specs.input_specs, self.graph.inputs)
         self._check_lengths("output_specs", specs.output_specs, self.graph.outputs)
         bindings = tuple(self._binding(i, s) for i, s in enumerate(specs.input_specs))
-        mutations, outputs = self._outputs(specs.output_specs, bindings)
+        mutations, gradients, outputs = self._outputs(specs.output_specs, bindings)
         user = tuple(b for b in bindings if not b.is_weight)
         ranges = self.program.range_constraints
-        return Signature(bindings, user, mutations, outputs, self._tree(), ranges)
+        return Signature(bindings, user, mutations, gradients, outputs, self._tree(), ranges)
 
     def _check_lengths(self, name: str, specs: Sequence[Any], values: Sequence[Any]) -> None:
         if len(specs) != len(values):
@@ -238,23 +267,29 @@ class _SignatureReader:
 
     def _outputs(
         self, specs: Sequence[OutputSpec], bindings: Sequence[Binding]
-    ) -> tuple[tuple[Mutation, ...], tuple[int, ...]]:
-        mutations, outputs = [], []
+    ) -> tuple[tuple[Mutation, ...], tuple[Gradient, ...], tuple[int, ...]]:
+        mutations, gradients, outputs = [], [], []
         slots: dict[str, Callable[[str], int | None]] = {
             "user_input_mutation": {b.name: b.slot for b in bindings}.get,
             "buffer_mutation": {b.target: b.slot for b in bindings if b.is_weight}.get,
         }
         slots["parameter_mutation"] = slots["buffer_mutation"]
+        slots["gradient_to_parameter"] = slots["buffer_mutation"]
+        slots["gradient_to_user_input"] = slots["user_input_mutation"]
         for i, spec in enumerate(specs):
-            if spec.tag in _MUTATIONS:
-                name = getattr(spec.value, _MUTATIONS[spec.tag])
+            if spec.tag in _ABOUT_INPUTS:
+                name = getattr(spec.value, _ABOUT_INPUTS[spec.tag])
                 slot = slots[spec.tag](name)
                 if slot is None or not bindings[slot].is_tensor:
-                    raise self.fail(f"output_specs[{i}]", f"no input {name[:80]!a} to write to")
-                mutations.append(Mutation(i, slot))
+                    what = "write to" if spec.tag in _MUTATIONS else "give a gradient to"
+                    raise self.fail(f"output_specs[{i}]", f"no input {name[:80]!a} to {what}")
+                if spec.tag in _MUTATIONS:
+                    mutations.append(Mutation(i, slot))
+                else:
+                    gradients.append(Gradient(i, slot))
             elif spec.tag in ("user_output", "loss_output"):
                 outputs.append(i)
-        return tuple(mutations), tuple(outputs)
+        return tuple(mutations), tuple(gradients), tuple(outputs)
 
 
 _SYMBOLS = {

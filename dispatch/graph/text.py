@@ -36,7 +36,7 @@ __all__ = [
 Json = dict[str, Any]
 _ROWS = 30  # of a table in `str(report)` and in Markdown
 _LISTED = 8
-_WEIGHTS = ("parameter", "buffer", "constant")
+_FOLDED = ("parameter", "buffer", "constant", "gradient")
 
 
 class Table(NamedTuple):
@@ -260,7 +260,7 @@ def _peak_text(report: Json) -> str:
     for row in report["alive_at_peak"]:
         sums[row["kind"]] = sums.get(row["kind"], 0) + row["bytes"]
     plural = {"activation": "activations", "parameter": "parameters", "input": "inputs",
-              "buffer": "buffers", "constant": "constants"}  # fmt: skip
+              "buffer": "buffers", "constant": "constants", "gradient": "gradients"}  # fmt: skip
     parts = (f"{plural[kind]} {bytes_text(n)}" for kind, n in sums.items() if n)
     where = f"during call {call['index']}, {plain(call['node'])} ({plain(call['op'])})"
     return f"{bytes_text(report['peak_bytes'])} {where}: {', '.join(parts)}"
@@ -374,7 +374,7 @@ def alive_table(
     folded: bool = True,
 ) -> Table:
     """Storages (of `Report.alive_at`), with the calls that made and last used them; `folded`: all
-    weights of a kind are one row, beside which activations are seen."""
+    weights, and all gradients, are one row a kind, beside which activations are seen."""
     columns = ("what", "kind", "size", "shape", "made by", "last used by", "module")
     shown, weights = _without_weights(rows) if folded else (rows, [])
     most = max(at_most - len(weights), 0)
@@ -398,10 +398,11 @@ def alive_table(
 
 
 def _without_weights(rows: list[Json]) -> tuple[list[Json], list[list[str]]]:
-    """The rows of what is no weight, and a row of cells for the weights of each kind."""
+    """The rows of what is neither a weight nor its gradient, and a row of cells for each kind of
+    those."""
     sums: dict[str, list[int]] = {}
     for row in rows:
-        if row["kind"] in _WEIGHTS:
+        if row["kind"] in _FOLDED:
             found = sums.setdefault(row["kind"], [0, 0])
             found[0] += 1
             found[1] += row["bytes"]
@@ -409,7 +410,7 @@ def _without_weights(rows: list[Json]) -> tuple[list[Json], list[list[str]]]:
         [_counted(n, kind), kind, bytes_text(size), "", kind, "", ""]
         for kind, (n, size) in sums.items()
     ]
-    return [row for row in rows if row["kind"] not in _WEIGHTS], cells
+    return [row for row in rows if row["kind"] not in _FOLDED], cells
 
 
 def never_text(row: Json) -> str:

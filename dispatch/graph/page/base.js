@@ -9,7 +9,7 @@ const NODE = 0, OP = 1, LIVE = 2, DURING = 3, NEW = 4, FLOPS = 5, NS = 6, OUT = 
 const NAME = 0, KIND = 1, SIZE = 2, MADE = 3, USED = 4, FREED = 5, PLACE = 6, SHAPE = 7, NEVER = 8;
 const PATH = 0, CLASS = 1, LINE = 2, DEPTH = 3, PARAMETERS = 4, WEIGHTS = 5, BYTES = 6, AT_PEAK = 7,
   M_FLOPS = 8, M_CALLS = 9, M_NS = 10;
-const KINDS = ["parameter", "buffer", "input", "activation"], ACTIVATION = 3;
+const KINDS = ["parameter", "buffer", "input", "gradient", "activation"], ACTIVATION = 4;
 const timed = calls.some(c => c[NS] !== null), time_name = report.time_name;
 const bound = c => c[BOUND] ? ", bound by memory" : "";
 const $ = id => document.getElementById(id);
@@ -116,7 +116,7 @@ if (report.facts) {  // a folder's page: the file has no head for each model
 for (const [name, value, main] of [
   ["peak memory", bytes(report.peak_bytes), true],
   ["activations at the peak", bytes(storages.reduce((sum, s) => sum + (
-    s[KIND] === 3 && s[MADE] <= report.peak_index && report.peak_index <= s[FREED] ? s[SIZE] : 0), 0))],
+    s[KIND] === ACTIVATION && s[MADE] <= report.peak_index && report.peak_index <= s[FREED] ? s[SIZE] : 0), 0))],
   [`in ${count(report.parameters) || "0"} parameters`, bytes(report.parameter_bytes)],
   ["FLOPs", count(report.flops) || "0"],
   ["calls", whole(calls.length)],

@@ -13,13 +13,13 @@ for (const band of bands) for (let i = 1; i < band.length; i++) band[i] += band[
 const largest = bands.map(band => band.slice(0, calls.length).reduce((a, b) => Math.max(a, b), 0));
 // Beside weights of gigabytes, activations would be a hairline.
 const fixed = largest[0] + largest[1];
-const drawn = KINDS.map((_, k) => largest[k] > 0 && (k > 1 || largest[3] > 0.1 * fixed || !largest[3]));
+const drawn = KINDS.map((_, k) => largest[k] > 0 && (k > 1 || largest[ACTIVATION] > 0.1 * fixed || !largest[ACTIVATION]));
 let from = 0, to = Math.max(calls.length, 1), width = 0, height = 0, top_value = 1;
 let pointed = chosen.call, brush = null, frame = 0;
 
 const x_of = i => LEFT + (i - from) / (to - from) * (width - LEFT - RIGHT);
 const y_of = n => TOP + (1 - n / (top_value * 1.05)) * (height - TOP - BOTTOM);
-const seen_total = i => { let sum = 0; for (let k = 0; k < 4; k++) if (drawn[k]) sum += bands[k][i]; return sum; };
+const seen_total = i => { let sum = 0; for (let k = 0; k < KINDS.length; k++) if (drawn[k]) sum += bands[k][i]; return sum; };
 function nice(step) {
   if (!(step > 0)) return 1;
   const power = 10 ** Math.floor(Math.log10(step));

@@ -37,6 +37,26 @@ def meta(sizes, *, dtype=FLOAT32, strides=None, offset=0, device=CPU):
     }
 
 
+def training():
+    """loss = (x * layer.w).sum(), with the gradients of the weight and of x."""
+    sizes = {"w": [3], "x": [2, 3], "m": [2, 3], "l": [], "gw": [3], "z": [2, 3], "gx": [2, 3]}
+    nodes = [
+        node("aten.mul.Tensor", [("self", tensor("x")), ("other", tensor("w"))], ["m"]),
+        node("aten.sum.default", [("self", tensor("m"))], ["l"]),
+        node("aten.sum.dim_IntList", [("self", tensor("x")), ("dim", {"as_ints": [0]})], ["gw"]),
+        node("aten.mul.Tensor", [("self", tensor("x")), ("other", as_int(0))], ["z"]),
+        node("aten.add.Tensor", [("self", tensor("z")), ("other", tensor("w"))], ["gx"]),
+    ]
+    values = {name: meta(shape) for name, shape in sizes.items()}
+    body = graph(["w", "x"], ["l", "gw", "gx"], nodes, values)
+    outputs = [
+        {"loss_output": {"arg": {"name": "l"}}},
+        {"gradient_to_parameter": {"arg": {"name": "gw"}, "parameter_name": "layer.w"}},
+        {"gradient_to_user_input": {"arg": {"name": "gx"}, "user_input_name": "x"}},
+    ]
+    return program(body, [parameter("w", "layer.w"), user_input("x")], outputs)
+
+
 def tensor(name):
     return {"as_tensor": {"name": name}}
 

@@ -7,7 +7,9 @@ from dispatch.graph.checks import read_check
 REPORT = {
     "peak_bytes": 2_000_000, "parameters": 7, "parameter_bytes": 28, "flops": 3_000_000_000,
     "calls": [{"new_bytes": 5}, {"new_bytes": 6}], "operators": [1], "modules": [], "wall_ns": 9,
-    "unregistered": [], "alive_at_peak": [{"kind": "activation", "bytes": 4}],
+    "unregistered": [], "alive_at_peak": [
+        {"kind": "activation", "bytes": 4}, {"kind": "gradient", "bytes": 6},
+    ],
 }  # fmt: skip
 
 
@@ -25,6 +27,7 @@ REPORT = {
         ("new_bytes == 11", True),
         ("unregistered == 0", True),
         ("activation_bytes == 4 B", True),
+        ("gradient_bytes == 6 B", True),
         ("parameters == 7", True),
     ],
 )

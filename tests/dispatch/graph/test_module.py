@@ -200,6 +200,43 @@ def test_mutations_are_written_back(tmp_path):
     assert (module.state_dict["count"].numpy() == 2).all()
 
 
+def saved_training(path):
+    raw = np.array([1, 2, 3], np.float32).tobytes()
+    weights = {"layer.w": programs.payload("r", meta([3]))}
+    return programs.write_archive(path, programs.training(), weights, {"r": raw})
+
+
+def test_a_training_step_adds_to_gradients_and_returns_the_loss(tmp_path):
+    module = graph.load(saved_training(tmp_path / "m.pt2"))
+    x = dispatch.tensor([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]])
+    (loss,) = module(x)
+    assert loss.item() == 34.0
+    weight = module.state_dict["layer.w"]
+    assert weight.grad.tolist() == [3.0, 5.0, 7.0]
+    assert x.grad.tolist() == [[1.0, 2.0, 3.0]] * 2
+    kept = weight.grad
+    module(x)
+    assert weight.grad.tolist() == [6.0, 10.0, 14.0]
+    assert kept.tolist() == [3.0, 5.0, 7.0]
+
+
+def test_gradients_are_memory_of_their_own_kind_named_after_what_they_are_of(tmp_path):
+    report = graph.load(saved_training(tmp_path / "m.pt2")).run().to_json()
+    rows = {row["name"]: row for row in report["storages"] if row["kind"] == "gradient"}
+    found = [(name, row["bytes"], row["module"], row["freed"]) for name, row in rows.items()]
+    assert found == [("layer.w.grad", 12, "layer", 5), ("x.grad", 24, "", 5)]
+    assert len(report["outputs"]) == 1
+    assert "gradients 36 B" in str(graph.load(tmp_path / "m.pt2").run())
+
+
+def test_a_gradient_of_nothing_is_refused(tmp_path):
+    content = programs.training()
+    specs = content["graph_module"]["signature"]["output_specs"]
+    specs[1]["gradient_to_parameter"]["parameter_name"] = "other"
+    with pytest.raises(ModelFileError, match="no input 'other' to give a gradient to"):
+        graph.load(programs.write_json(tmp_path / "m.json", content))
+
+
 def test_the_output_tree_is_the_exported_one(tmp_path):
     content = programs.add_relu()
     signature = content["graph_module"]["module_call_graph"][0]["signature"]
