@@ -26,7 +26,6 @@ from dispatch.fake.fake_tensor cimport FakeTensor, new_fake_like, new_fake_stora
 from dispatch.fake.settings cimport FakeState
 
 from dispatch._C.guards import _DisableTorchDispatch
-from dispatch._C.size import Size
 from dispatch.fake.exceptions import UnsupportedFakeTensorException
 from dispatch.modes.subclasses import is_traceable_wrapper_subclass
 
@@ -44,7 +43,7 @@ cdef class _Forget:
         if entry is None or (entry[0] is not reference and entry[1] is not reference):
             return
         del self.held[self.key]
-        if entry[0] is reference and entry[1]() is not None:
+        if entry[0] is reference:
             self.key = ~self.number
             self.held[self.key] = (None, entry[1], self.number)
 
@@ -80,8 +79,8 @@ cdef class Memo:
         return {number: fake for number, fake in found.items() if fake is not None}
 
     def numbers(self):
-        """{original: number} of those where both live."""
-        found = [(original and original(), number) for original, fake, number in list(self.held.values()) if fake() is not None]
+        """{original: number} of the originals that live."""
+        found = [(original and original(), number) for original, _, number in list(self.held.values())]
         return {original: number for original, number in found if original is not None}
 
     def pairs(self):
@@ -429,7 +428,6 @@ cdef object converted_wrapper(FakeTensorConverter c, FakeState mode, Tensor t, o
     inner = {}
     if env is not None:
         sizes, strides, _ = symbols_of(c, t, env, source, symbols)
-        sizes = Size(sizes)
     enter_call(" while a wrapper of tensors is made fake")
     try:
         for name in names:

@@ -384,6 +384,7 @@ def copy_of(cls, dict settings, bint cached, policy):
     FakeTensorMode.__init__(made, cache=cached, cache_policy=policy)
     for name, value in settings.items():
         setattr(made, name, value)
+    made.c_converter = FakeTensorConverter(copy_data=made.propagate_real_tensors, export=made.export)
     return made
 
 
