@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-__all__ = ["DATA", "answer", "calls"]
+__all__ = ["DATA", "answer", "calls", "described"]
 
 HERE = Path(__file__).parent
 DATA = HERE / "data" / "calls.json.gz"
@@ -72,12 +72,15 @@ def _sums(library: Any, tensor: Any) -> list[float]:
     return [float(f"{sum(finite):.5g}"), float(f"{sum(map(abs, finite)):.5g}"), sum(odd)]
 
 
-def _described(library: Any, value: Any) -> Any:
+def described(library: Any, value: Any) -> Any:
+    """What is recorded of a result."""
     if isinstance(value, library.Tensor):
         dtype = str(value.dtype).rpartition(".")[2]
+        if value.is_meta:
+            return [dtype, list(value.shape), list(value.stride())]
         return [dtype, list(value.shape), list(value.stride()), _sums(library, value)]
     if isinstance(value, (list, tuple)):
-        return [_described(library, v) for v in value]
+        return [described(library, v) for v in value]
     return repr(value).replace(library.__name__, "library")
 
 
@@ -88,7 +91,7 @@ def answer(library: Any, letter: str, expression: str) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return _described(library, eval(expression, names))
+            return described(library, eval(expression, names))
     except Exception as error:
         return type(error).__name__
 

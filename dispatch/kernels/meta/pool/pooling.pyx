@@ -11,6 +11,7 @@ from dispatch._C.dtypes cimport (
     DEV_CPU, DTYPES_WIDE_UNSIGNED, MF_channels_last_3d, MF_contiguous, ST_int64, ST_uint8, is_in,
 )
 from dispatch._C.errors cimport refused
+from dispatch._C.geometry cimport TF_CONTIGUOUS
 from dispatch._C.size cimport new_size
 from dispatch._C.structured cimport COPIED, Spec
 from dispatch._C.symbolic cimport eq_or_false, expect_ge, is_symbolic, lt
@@ -92,6 +93,25 @@ cdef inline int volume_format(Tensor self) except -1:
     return MF_contiguous
 
 
+cdef int set_volume(Spec* s, Tensor self, const int64_t* sizes, int code) except -1:
+    """Maxima of a volume without a batch: on the CPU PyTorch lays them out as it would with one."""
+    cdef int64_t steps[5]
+    cdef int64_t whole[5]
+    set_sizes(s, self, sizes, code, volume_format(self))
+    if self.c_ndim != 4 or not rules.is_eager(self) or self.c_flags & TF_CONTIGUOUS:
+        return 0
+    steps[0], whole[0] = 0, 1
+    memcpy(steps + 1, self.c_strides, 4 * sizeof(int64_t))
+    memcpy(whole + 1, self.c_sizes, 4 * sizeof(int64_t))
+    if not rules.is_channels_last(whole, steps, 5):
+        return 0
+    memcpy(whole + 1, sizes, 4 * sizeof(int64_t))
+    rules.strides_for(steps, whole, 5, MF_channels_last_3d)
+    memcpy(s.strides, steps + 1, 4 * sizeof(int64_t))
+    s.has_strides = True
+    return 0
+
+
 # ---- averages ----------------------------------------------------------------------------------
 
 cdef int averaged(Spec* s, int dims, Tensor self, IntArray kernel_size, IntArray stride, IntArray padding,
@@ -135,18 +155,19 @@ cdef int largest(Spec* s, int dims, Tensor self, IntArray kernel_size, IntArray 
                  IntArray dilation, bint ceil_mode) except -1:
     cdef Windows w
     cdef int64_t sizes[64]
-    cdef int memory_format
     read_windows(&w, dims, kernel_size, stride, padding)
     read_dilation(&w, dilation)
     hand_windows(s.handed, &w)
     if dims == 2 and self.c_ndim < 3 and rules.is_eager(self):
         raise refused(f"expected self to have 3 or 4 dimensions, got {sizes_of(self)}")
     pooled_sizes(sizes, self, &w, ceil_mode)
-    memory_format = rules.suggest_memory_format(self) if dims == 2 else volume_format(self)
     s[0].cast |= COPIED
     s[1].cast |= COPIED
-    set_sizes(&s[0], self, sizes, self.c_dtype, memory_format)
-    return set_sizes(&s[1], self, sizes, ST_int64, memory_format)
+    if dims == 3:
+        set_volume(&s[0], self, sizes, self.c_dtype)
+        return set_volume(&s[1], self, sizes, ST_int64)
+    set_sizes(&s[0], self, sizes, self.c_dtype, rules.suggest_memory_format(self))
+    return set_sizes(&s[1], self, sizes, ST_int64, rules.suggest_memory_format(self))
 
 
 cdef int check_places(Tensor grad_output, Tensor self, Tensor indices) except -1:

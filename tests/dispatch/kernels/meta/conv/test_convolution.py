@@ -199,3 +199,31 @@ def test_numbers_of_col2im_are_checked(which: int, values: list[int], problem: s
 def test_what_col2im_takes_has_two_or_three_dimensions(sizes: Ints, problem: str) -> None:
     with pytest.raises(RuntimeError, match=problem):
         columns.col2im(tensor(sizes), [5, 6], [2, 2], [1, 1], [0, 0], [1, 1])
+
+
+@pytest.mark.parametrize(
+    ("x", "w", "groups", "transposed", "wanted"),
+    [
+        ((1, 3, 4, 4), (0, 3, 2, 2), 1, False, (1, 0, 3, 3)),
+        ((1, 4, 4, 4), (3, 2, 2, 2), 2, False, (1, 3, 3, 3)),
+        ((1, 4, 4, 4), (1, 2, 2, 2), 2, False, (1, 1, 3, 3)),
+        ((1, 4, 4, 4), (3, 2, 2, 2), 2, True, (1, 4, 5, 5)),
+    ],
+)
+def test_meta_looks_at_no_more_than_the_channels_of_the_input(
+    x: Ints, w: Ints, groups: int, transposed: bool, wanted: Ints
+) -> None:
+    given = {"groups": groups, "transposed": transposed}
+    result = convolve(tensor(x, storage=META), tensor(w, storage=META), **given)
+    assert tuple(result.shape) == wanted
+    with pytest.raises(RuntimeError, match=r"convolution.*groups"):
+        convolve(tensor(x), tensor(w), **given)
+
+
+def test_meta_looks_at_the_channels_of_the_input_and_not_at_the_bias() -> None:
+    x, w, b = (tensor(s, storage=META) for s in ((1, 5, 4, 4), (4, 2, 2, 2), (1,)))
+    with pytest.raises(RuntimeError, match=r"convolution.*channels"):
+        convolve(x, w, groups=2)
+    assert tuple(convolve(x[:, :2], w, bias=b).shape) == (1, 4, 3, 3)
+    with pytest.raises(RuntimeError, match=r"convolution.*bias"):
+        convolve(tensor((1, 2, 4, 4)), tensor((4, 2, 2, 2)), bias=tensor((1,)))

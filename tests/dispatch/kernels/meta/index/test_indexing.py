@@ -251,3 +251,22 @@ def test_no_index_fits_in_a_dimension_of_size_0():
 def test_places_without_an_index_count_too(indices):
     with pytest.raises(IndexError, match="too many indices"):
         ops.aten.index.Tensor(dispatch.ones(2), indices)
+
+
+def test_on_meta_int8_is_a_mask_and_uint8_an_error() -> None:
+    x = meta((2, 3))
+    with pytest.raises(NotImplementedError, match="index"):
+        aten.index(x, [index_of(2, dtype="int8")])
+    with pytest.raises(RuntimeError, match=r"index.*uint8"):
+        aten.index(x, [index_of(2, dtype="uint8")])
+    with pytest.raises(IndexError, match=r"index.*int8"):
+        aten.index(dispatch.zeros(2, 3), [dispatch.zeros(2, dtype=dispatch.int8)])
+
+
+@pytest.mark.parametrize("truth", [True, False])
+def test_a_mask_without_dimensions_names_none(truth: bool) -> None:
+    x, mask = dispatch.arange(6.0).reshape(2, 3), dispatch.tensor(truth)
+    row = aten.index(x, [mask, dispatch.tensor(1)])
+    assert row.tolist() == [3.0, 4.0, 5.0]
+    put = aten.index_put(x, [dispatch.tensor(1), mask], dispatch.ones(3))
+    assert put.tolist() == [[0.0, 1.0, 2.0], [1.0, 1.0, 1.0]]

@@ -190,3 +190,21 @@ def test_gradients_of_other_channels_do_not_fit() -> None:
 def test_averages_of_volumes_smaller_than_their_kernel_are_refused(sizes: Ints) -> None:
     with pytest.raises(RuntimeError, match=r"^aten::avg_pool3d: "):
         ops.aten.avg_pool3d(tensor(sizes), [3, 3, 3], [1], [1])
+
+
+@pytest.mark.parametrize(
+    ("sizes", "strides", "wanted"),
+    [
+        ((3, 4, 5, 6), (1, 90, 18, 3), (1, 18, 9, 3)),
+        ((3, 4, 5, 6), (120, 30, 6, 1), (12, 6, 3, 1)),
+        ((3, 4, 5, 6), (2, 180, 36, 6), (12, 6, 3, 1)),  # with gaps
+        ((1, 4, 5, 6), (1, 30, 6, 1), (12, 6, 3, 1)),  # both formats
+    ],
+)
+def test_maxima_of_a_volume_keep_channels_that_lie_innermost(
+    sizes: Ints, strides: Ints, wanted: Ints
+) -> None:
+    values, indices = ops.aten.max_pool3d_with_indices(tensor(sizes, strides), [2])
+    assert values.stride() == indices.stride() == wanted
+    values, indices = ops.aten.max_pool3d_with_indices(meta(sizes, strides), [2])
+    assert values.stride() == indices.stride() == (12, 6, 3, 1)

@@ -84,3 +84,13 @@ def test_the_gradient_of_too_wide_a_reflection_is_refused_on_meta_too(n):
     with dispatch.device("meta"), pytest.raises(RuntimeError, match="padding 3"):
         grad = dispatch.ones([*sizes[:-1], 6])
         backward(grad, dispatch.ones(sizes), [3] + [0] * (2 * n - 1))
+
+
+@pytest.mark.parametrize("op", [aten.reflection_pad1d_backward, aten.replication_pad1d_backward])
+def test_gradient_of_another_dtype_is_seen_where_there_is_data(op):
+    sizes = (2, 5), (2, 3)
+    g, x = (dispatch.zeros(s, device="meta") for s in sizes)
+    assert op(g.double(), x, [1, 1]).dtype is dispatch.float32
+    g, x = (dispatch.zeros(s) for s in sizes)
+    with pytest.raises(RuntimeError, match=r"_backward.*float32.*float64"):
+        op(g.double(), x, [1, 1])
