@@ -58,8 +58,11 @@ def fit(value: object, type_: Type, optional: bool) -> object:
     """`value` as a default of `type_`, or `NO_DEFAULT`.
 
     PyTorch keeps a number as it is written when the type is optional: `float? x=1` holds an int.
+    None is a default of any type but a device: `int x=None` can only be left out.
     """
     kind = type_.kind()
+    if value is None:
+        return NO_DEFAULT if kind == "DeviceObjType" else None
     if kind in _NUMBER_KINDS:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             return NO_DEFAULT
@@ -75,14 +78,15 @@ def fit(value: object, type_: Type, optional: bool) -> object:
     if kind == "StringType" or kind == "DeviceObjType":
         return value if isinstance(value, str) else NO_DEFAULT
     if isinstance(type_, OptionalType):
-        return value if value is None else fit(value, type_.element, True)
-    # a tensor, a generator and so on have one default: None
-    return value if value is None else NO_DEFAULT
+        return fit(value, type_.element, True)
+    return NO_DEFAULT  # a tensor, a generator and so on have one default: None
 
 
 def fit_element(value: object, element: Type) -> object:
     """`value` as an element of a list that is a default: a bool is written as one."""
     kind = element.kind()
-    if kind not in LISTED_KINDS or (kind == "BoolType" and not isinstance(value, bool)):
+    if value is None or kind not in LISTED_KINDS:
+        return NO_DEFAULT
+    if kind == "BoolType" and not isinstance(value, bool):
         return NO_DEFAULT
     return fit(value, element, False)

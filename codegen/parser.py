@@ -173,15 +173,20 @@ class Parser:
         return SchemaError(self.source, self.pos, expected)
 
     def skip(self) -> str:
-        """Skip blanks; the next character, which stays."""
+        """Skip blanks and comments (`# ...`); the next character, which stays."""
         text = self.text
         pos = self.pos
         c = text[pos]
-        while c == " " or c == "\n" or c == "\t" or c == "\r":
-            pos += 1
+        while c == " " or c == "\n" or c == "\t" or c == "\r" or c == "#":
+            pos = self.comment_end(pos) if c == "#" else pos + 1
             c = text[pos]
         self.pos = pos
         return c
+
+    def comment_end(self, pos: int) -> int:
+        """Where the line of `pos` ends, or the text."""
+        end = self.source.find("\n", pos)
+        return len(self.source) if end < 0 else end
 
     def take(self, c: str) -> bool:
         """Whether the next character is `c`; then it is taken."""

@@ -52,8 +52,8 @@ __version__ = "0.2.0"
 if not getattr(sys, "_is_gil_enabled", lambda: True)():
     raise ImportError("dispatch needs the interpreter's lock: run without PYTHON_GIL=0, -X gil=0")
 
-# Function modes see these two; the core asks them without.
-can_cast, promote_types = _watch_function(_can_cast), _watch_function(_promote_types)
+# Handlers see these two; the core asks them without.
+can_cast, promote_types = (_watch_function(f, arguments=True) for f in (_can_cast, _promote_types))
 
 _ROOMS = frozenset(
     {

@@ -32,6 +32,7 @@ from dispatch._C import (
     tls,
     torch_function,
     values,
+    versions,
     wrapper,  # noqa: F401  (its methods are entered into Tensor)
 )
 from dispatch._C.errors import LinAlgError as _LinAlgError  # noqa: F401
@@ -80,6 +81,7 @@ _ROOMS = (
     slots,
     storage,
     tensor,
+    versions,
     conversion,
     values,
     operator,

@@ -134,12 +134,6 @@ cdef int bump_written(OperatorEntry e, PyObject** args) except -1:
     return 0
 
 
-def _increment_version(tensors):
-    """As if each had been written to."""
-    for t in tensors:
-        bump_version(<Tensor?>t)
-
-
 cdef object written_results(OperatorEntry e, PyObject** args, object result):
     """A result that is a written argument is that very object, whatever a mode or a subclass gave back."""
     cdef int i

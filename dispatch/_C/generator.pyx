@@ -132,7 +132,7 @@ cdef class Generator:
         return _restored, (type(self), self._device, self.get_state())
 
     def __repr__(self):
-        return f"<dispatch.Generator on {self._device}>"
+        return f"<{type(self).__module__}.Generator object at {<size_t><void*>self:#x}>"
 
 
 def _restored(cls, device, state):

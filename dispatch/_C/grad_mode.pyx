@@ -170,7 +170,7 @@ cdef class set_grad_enabled(GradGuard):
         return decorate(self.clone, function)
 
     def __repr__(self):
-        return f"set_grad_enabled(mode={self.mode})"
+        return f"{type(self).__module__}.set_grad_enabled(mode={self.mode})"
 
 
 cdef class inference_mode(DecoratorGuard):

@@ -9,6 +9,7 @@ cdef enum AskFlag:
     ASK_KEYWORDS = 2         # handlers get a dictionary of keywords, an empty one too
     ASK_NESTED = 4           # handlers may stand in lists within lists (indexing)
     ASK_TENSORS = 8          # every argument that is a plain Tensor counts (Python functions in PyTorch)
+    ASK_OWN = 16             # the first argument is looked at, no other: the function asks for those itself, or refuses them
 
 # What the innermost function mode, or else the arguments' __torch_function__, answer to `func(*args)`: a new reference, or NULL
 # with an exception. `asked` stays False, and nothing is raised, when there is nobody to ask.

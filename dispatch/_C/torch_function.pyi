@@ -35,10 +35,11 @@ def _watch_slot(
     shown: Any = None,
     counts_self: bool = True,
     keywords: bool = False,
+    own: bool = False,
 ) -> Callable[..., Any]: ...
 def _watch_twin(function: Callable[..., Any], name: str, slot: str) -> Callable[..., Any]: ...
 def _watch_method(
-    function: Callable[..., Any], name: str, keywords: bool = False
+    function: Callable[..., Any], name: str, keywords: bool = False, own: bool = False
 ) -> Callable[..., Any]: ...
 def _watch_tensor(
     parsed: Iterable[str],

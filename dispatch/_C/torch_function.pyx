@@ -106,17 +106,18 @@ cdef PyObject* ask_functions(PyObject* func, PyObject** args, Py_ssize_t nargs, 
 cdef object answered(object func, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, int how, ThreadState* ts, bint* asked):
     """The handlers' answer; None with `asked` False when there is none to ask."""
     cdef Py_ssize_t i, nkw = PyTuple_GET_SIZE_(kwnames) if kwnames != NULL else 0
+    cdef Py_ssize_t asking = min(1, nargs) if how & ASK_OWN else nargs + nkw
     cdef list found = []
     cdef tuple positional
     cdef dict keywords = None
     if ts.torch_function_off == 0:
-        for i in range(nargs + nkw):
+        for i in range(asking):
             collect(found, <object>args[i], 2 if how & ASK_NESTED else 1)
     if not found and ts.n_function_modes == 0:
         return None
     asked[0] = True
     if how & ASK_TENSORS and ts.torch_function_off == 0:
-        found = _overloaded_arguments([<object>args[i] for i in range(nargs + nkw)])
+        found = _overloaded_arguments([<object>args[i] for i in range(asking)])
     elif how & ASK_SELF and nargs > 0 and isinstance(<object>args[0], Tensor):
         add_handler(found, <object>args[0])
     positional = tuple([<object>args[i] for i in range(nargs)])
@@ -507,7 +508,7 @@ cdef PyObject* refuse_self(Watched w, PyObject** args, Py_ssize_t n) noexcept:
 
 cdef inline bint is_anyone_given(Watched w, PyObject** args, Py_ssize_t n, PyObject* kwnames) noexcept:
     if w.of_tensor:
-        return carries_handler(args, n, w.how & ASK_NESTED)
+        return carries_handler(args, min(1, n) if w.how & ASK_OWN else n, w.how & ASK_NESTED)
     return any_function_handler(args, n + (PyTuple_GET_SIZE_(kwnames) if kwnames != NULL else 0))
 
 
@@ -718,12 +719,12 @@ def _quiet(function):
     return q
 
 
-def _watch_slot(function, str name, shown=None, bint counts_self=True, bint keywords=False):
-    """What a slot of Tensor runs, shown to handlers as `shown` (the slot called `name`)."""
+def _watch_slot(function, str name, shown=None, bint counts_self=True, bint keywords=False, bint own=False):
+    """What a slot of Tensor runs, shown to handlers as `shown` (the slot called `name`); `own`: only to self's."""
     if shown is None:
         shown = tensor_attributes()[name]
-    return WatchedMethod(function, name, shown, ASK_KEYWORDS | ASK_TENSORS if keywords else ASK_SELF if counts_self else ASK_NESTED,
-                         True, False)
+    how = ASK_KEYWORDS | ASK_TENSORS if keywords else ASK_OWN if own else ASK_SELF if counts_self else ASK_NESTED
+    return WatchedMethod(function, name, shown, how, True, False)
 
 
 def _watch_twin(function, str name, str slot):
@@ -733,9 +734,10 @@ def _watch_twin(function, str name, str slot):
     return w
 
 
-def _watch_method(function, str name, bint keywords=False):
-    """A special method that handlers are shown, and that may return what a slot would refuse."""
-    return WatchedMethod(function, name, None, ASK_KEYWORDS | ASK_TENSORS if keywords else ASK_SELF, True, False)
+def _watch_method(function, str name, bint keywords=False, bint own=False):
+    """A special method that handlers are shown (`own`: only self's), and that may return what a slot would refuse."""
+    how = (ASK_KEYWORDS | ASK_TENSORS if keywords else ASK_SELF) | (ASK_OWN if own else 0)
+    return WatchedMethod(function, name, None, how, True, False)
 
 
 def _watch_tensor(parsed, python, layouts, aliases, settable, unseen, enter_methods):

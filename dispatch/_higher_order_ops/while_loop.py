@@ -57,10 +57,10 @@ def while_loop(cond_fn: _Function, body_fn: _Function, carried_inputs: Any) -> A
 
     Args:
         cond_fn: gives a bool, or a bool tensor without dimensions.
-        body_fn: gives a tuple like `carried_inputs`.
+        body_fn: gives a tuple or list like `carried_inputs`, or the only item of it.
         carried_inputs: a tuple or list, maybe nested, of tensors and ints.
 
-    Returns: a tuple of what is carried in the end.
+    Returns: what `body_fn` gave in the end; without a round, what was carried, as a tuple.
 
     Raises:
         RuntimeError: no functions, other inputs, or a function gives something else.
@@ -79,16 +79,20 @@ def while_loop(cond_fn: _Function, body_fn: _Function, carried_inputs: Any) -> A
     def again(*leaves: Any) -> Any:
         return cond_fn(*pytree.tree_unflatten(leaves, spec))
 
+    structures = [spec]
+
     def step(*leaves: Any) -> tuple[Any, ...]:
         out = body_fn(*pytree.tree_unflatten(leaves, spec))
+        found, own_spec = pytree.tree_flatten(out)
         out = out if isinstance(out, tuple | list) else (out,)
-        found, out_spec = pytree.tree_flatten(tuple(out))
-        if out_spec != spec:
+        if pytree.tree_structure(tuple(out)) != spec:
             wanted = f"a tuple of {len(carried_inputs)} like carried_inputs"
             raise RuntimeError(f"while_loop: body_fn: expected {wanted}, got {out}")
+        structures[:] = [own_spec]
         return tuple(found)
 
-    return nested(while_loop_op(again, step, tuple(flat), ()), spec)
+    found = while_loop_op(again, step, tuple(flat), ())
+    return nested(found, structures[0])
 
 
 def _said(said: Any) -> Any:

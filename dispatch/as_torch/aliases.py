@@ -18,6 +18,7 @@ torch._ops                                  dispatch._ops
 torch._C                                    dispatch._C dispatch dispatch.library.autocast
                                             dispatch.as_torch.builds
 torch._C._acc                               dispatch.as_torch.backends
+torch._C._autograd                          dispatch._C.versions
 torch._C._functorch                         dispatch._C._functorch dispatch._C
                                             dispatch.as_torch.functorch
 torch._C._fft                               dispatch.fft
@@ -194,6 +195,8 @@ torch.version                               dispatch.as_torch.version
 torch.signal.windows                        dispatch.as_torch.windows
 torch.testing                               dispatch.as_torch.testing.comparing
                                             dispatch.as_torch.testing.making
+torch.testing._comparison                   dispatch.as_torch.testing.comparing
+torch.testing._creation                     dispatch.as_torch.testing.making
 torch._export.wrappers                      dispatch.as_torch.markers
 torch._dynamo                               dispatch.as_torch.markers
 torch.compiler                              dispatch.as_torch.markers
@@ -238,10 +241,10 @@ torch._refs.linalg                          dispatch.as_torch.refs.linalg
 torch._refs.nn.functional                   dispatch.as_torch.refs.nn.functional
 torch._refs.special                         dispatch.as_torch.refs.special
 torch._prims                                dispatch.as_torch.prims
-torch._prims.utils                          dispatch.as_torch.prims_common
+torch._prims_common                         dispatch.as_torch.prims_common
                                             dispatch.as_torch.prims_dtypes
                                             dispatch.as_torch.prims_shapes
-torch._prims_common                         dispatch.as_torch.prims_common
+torch._prims.utils                          dispatch.as_torch.prims_common
                                             dispatch.as_torch.prims_dtypes
                                             dispatch.as_torch.prims_shapes
 torch.nn                                    dispatch.as_torch.nn dispatch.as_torch.nn.modules
@@ -530,7 +533,11 @@ torch.nn.functional.has_torch_function_unary dispatch.modes.has_torch_function_u
 torch.nn.functional.has_torch_function_variadic dispatch.modes.has_torch_function_variadic
 torch.overrides._is_torch_function_mode_enabled dispatch._C._is_torch_function_mode_enabled
 torch.func.functionalize                    dispatch.functional.functionalize
-torch._C._increment_version                 dispatch._C.fallbacks._increment_version
+torch._C._increment_version                 dispatch._C.versions._increment_version
+torch.autograd._unsafe_preserve_version_counter
+    dispatch.as_torch.autograd._unsafe_preserve_version_counter
+torch.autograd.grad_mode._unsafe_preserve_version_counter
+    dispatch.as_torch.autograd._unsafe_preserve_version_counter
 torch.autograd.graph.increment_version      dispatch.as_torch.autograd.increment_version
 torch.autograd.graph.Node                   dispatch._C.fallbacks.Node
 """
@@ -557,17 +564,46 @@ HOMES = {
     "torch.utils._python_dispatch": "TorchDispatchMode",
 }
 # The same of modules that are imported late.
-_OF_TORCH = ("SymBool", "SymFloat", "SymInt", "cond", "dsmm", "hsmm", "saddmm")
+_OF_TORCH = """
+AwaitType Argument ClassType ComplexType ExcludeDispatchKeyGuard FutureType PyObjectType RRefType
+StreamObjType FunctionSchema parse_schema
+are_deterministic_algorithms_enabled autocast_decrement_nesting autocast_increment_nesting
+clear_autocast_cache compiled_with_cxx11_abi cond dsmm get_autocast_cpu_dtype get_autocast_dtype
+get_autocast_gpu_dtype get_default_device get_deterministic_debug_mode get_device_module
+get_float32_matmul_precision get_num_interop_threads hsmm is_autocast_cache_enabled
+is_autocast_cpu_enabled is_autocast_enabled is_deterministic_algorithms_warn_only_enabled
+is_grad_enabled is_inference_mode_enabled saddmm set_autocast_cache_enabled set_autocast_cpu_dtype
+set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled set_autocast_gpu_dtype
+set_default_device set_default_tensor_type set_deterministic_debug_mode
+set_float32_matmul_precision set_flush_denormal set_num_interop_threads SymBool SymFloat SymInt
+sym_fresh_size use_deterministic_algorithms _from_functional_tensor _is_functional_tensor
+"""
 _OF_ITS_PARTS = {
     "Function": "torch.autograd.function",
     "FunctionalTensor": "torch._subclasses.functional_tensor",
     "FunctionalTensorMode": "torch._subclasses.functional_tensor",
+    "assert_allclose": "torch.testing._comparison",
+    "assert_close": "torch.testing._comparison",
     "autocast": "torch.amp.autocast_mode",
+    "backward": "torch.autograd",
+    "broadcast_shapes": "torch.functional",
     "custom_op": "torch.library",
     "enable_grad": "torch.autograd.grad_mode",
+    "from_dlpack": "torch.utils.dlpack",
+    "FakeTensorConverter": "torch._subclasses.fake_tensor",
+    "functional_call": "torch.func",
+    "get_cached_ops": "torch._ops",
+    "grad": "torch.autograd",
+    "infer_schema": "torch.library",
     "inference_mode": "torch.autograd.grad_mode",
+    "make_tensor": "torch.testing._creation",
     "no_grad": "torch.autograd.grad_mode",
+    "opcheck": "torch.library",
     "set_grad_enabled": "torch.autograd.grad_mode",
+    "triton_op": "torch.library",
+    "_unsafe_preserve_version_counter": "torch.autograd.grad_mode",
+    "vmap": "torch.func",
+    "wrap_triton": "torch.library",
 }
 # Where PyTorch has the classes of `torch.nn`: what `repr` of a class shows.
 _OF_NN = {
@@ -659,7 +695,7 @@ _OF_GRAPHS = {
     "ExportedProgram": "torch.export.exported_program",
 }
 LATE_HOMES = (
-    dict.fromkeys(_OF_TORCH, "torch")
+    dict.fromkeys(_OF_TORCH.split(), "torch")
     | _OF_ITS_PARTS
     | _OF_GRAPHS
     | {name: module for module, names in _OF_NN.items() for name in names.split()}

@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from dispatch import Tensor
-from dispatch._C.fallbacks import Node, _increment_version, set_grad_fn
+from dispatch._C.fallbacks import Node, set_grad_fn
 from dispatch._C.grad_mode import is_grad_enabled, no_grad
+from dispatch._C.versions import _increment_version, _unsafe_set_version_counter
 from dispatch.library.autograd import FunctionCtx
 from dispatch.modes import handle_torch_function, has_torch_function
 
@@ -140,3 +141,21 @@ def backward(
 def increment_version(tensor: Any) -> None:
     """Count a write to a tensor, or to each of several, that nobody has seen."""
     _increment_version((tensor,) if isinstance(tensor, Tensor) else tuple(tensor))
+
+
+class _unsafe_preserve_version_counter:
+    """Within the block writes to a tensor, or to each of a tuple, are not counted."""
+
+    def __init__(self, tensors: Tensor | tuple[Tensor, ...]) -> None:
+        self.tensors = (tensors,) if isinstance(tensors, Tensor) else tensors
+        if not isinstance(self.tensors, tuple):
+            raise AssertionError(
+                f"_unsafe_preserve_version_counter: expected tensors, got {tensors!r}"
+            )
+        self.versions = [t._version for t in self.tensors]
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: object) -> None:
+        _unsafe_set_version_counter(self.tensors, self.versions)

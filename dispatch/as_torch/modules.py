@@ -39,6 +39,8 @@ PAGE = "docs/porting.md"
 _HEAPTYPE = 1 << 9
 _LASTING = (ModuleType, dtypes.dtype, dtypes.layout, dtypes.memory_format)
 _stands: dict[str, "Stand"] = {}
+# The module that each source is named after: the first whose first source it is.
+_OWNERS = {s[0]: m for m, s in reversed(MODULES.items()) if s[0] != "dispatch"}
 _parents = {
     module[:end]
     for module in (*MODULES, *REFUSED)
@@ -64,7 +66,7 @@ class Stand(ModuleType):
         if isinstance(found, Stand):
             claim(found.__name__)
         else:
-            _claim_home(found)
+            _claim_home(found, self.__name__, name)
         is_number = self.__name__ == "torch" and type(found) is float  # torch.inf
         if is_number or callable(found) or isinstance(found, _LASTING):
             self.__dict__[name] = found  # other values may be bound anew where they come from
@@ -304,18 +306,13 @@ def claim_homes() -> None:
             _rename(find(module, name), module, name)
 
 
-def _claim_home(found: Any) -> None:
-    """Claim the module that a function or class is from, where it was imported late."""
+def _claim_home(found: Any, module: str, name: str) -> None:
+    """Name what was found at `module.name`, and its module where that was imported late."""
     home = getattr(found, "__module__", None)
     if isinstance(home, str) and home.startswith("dispatch."):
-        name = getattr(found, "__name__", None)
-        if name in LATE_HOMES:
-            _rename(found, LATE_HOMES[name], name)
-            return
-        for module, sources in MODULES.items():
-            if sources[0] == home:
-                claim(module)
-                return
+        if home in _OWNERS:
+            claim(_OWNERS[home])
+        _rename(found, module, name)
 
 
 def claim(module: str) -> None:
@@ -323,7 +320,14 @@ def claim(module: str) -> None:
     for source in _sources(module):
         if source.__name__ != "dispatch":
             for name, found in list(vars(source).items()):
-                _rename(found, module, name)
+                if _is_of(found, source.__name__):
+                    _rename(found, module, name)
+
+
+def _is_of(found: Any, source: str) -> bool:
+    """Whether it is from this source, or a room in it; others are named where they are from."""
+    home = getattr(found, "__module__", None)
+    return isinstance(home, str) and (home == source or home.startswith(source + "."))
 
 
 def _rename(found: Any, module: str, name: str) -> None:
@@ -332,7 +336,7 @@ def _rename(found: Any, module: str, name: str) -> None:
         return
     if getattr(found, "__name__", None) != name:
         return
-    module = LATE_HOMES.get(name, module)
+    module = LATE_HOMES.get(name, _OWNERS.get(home, module))
     if isinstance(found, type) and not found.__flags__ & _HEAPTYPE:
         naming.name_type(found, f"{module}.{name}")
     else:

@@ -387,7 +387,9 @@ def shared_with_numpy(array: np.ndarray) -> Tensor:
 
 
 @_watch_function
-def as_tensor(data: Any, dtype: dtypes.dtype | None = None, device: Any = None) -> Tensor:
+def as_tensor(
+    data: Any, *, dtype: dtypes.dtype | None = None, device: Any = None
+) -> Tensor:
     """`data` as a tensor, sharing memory with tensors and arrays if it can (torch.as_tensor)."""
     device = _device(device)
     if isinstance(data, Tensor):

@@ -177,7 +177,7 @@ def _register_hooks() -> None:
     _set_tensor_hook("__complex__", _watch_slot(value_as("complex"), "__complex__"))
     for method in (
         _watch_method(value_as("bool"), "__bool__"),
-        _watch_method(_contains, "__contains__", keywords=True),
+        _watch_method(_contains, "__contains__", keywords=True, own=True),
     ):
         _install_tensor_attribute(method.__name__, method)
         _set_tensor_hook(method.__name__, method)

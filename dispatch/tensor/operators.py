@@ -28,8 +28,9 @@ _aten = ops.aten
 # What handlers of `__torch_function__` are shown: the operator's method (`Tensor.add` for `+`); the
 # slot; or the slot with an empty dictionary of keywords, because it is a Python function in
 # PyTorch. A nested list is searched for handlers where the slot's own arguments are parsed. What
-# runs as it is has been shown to them before.
-_METHOD, _SLOT, _PARSED_SLOT, _PYTHON, _AS_IT_IS = range(5)
+# runs as it is has been shown to them before; the slot of its own asks self's handler only, and
+# then the method asks the other's.
+_METHOD, _SLOT, _PARSED_SLOT, _PYTHON, _AS_IT_IS, _OWN_SLOT = range(6)
 
 
 class _Row(NamedTuple):
@@ -119,7 +120,7 @@ _ROWS = {
     "__irshift__": _Row("__irshift__", _PARSED_SLOT),
     "__lt__": _Row("lt", _METHOD),
     "__le__": _Row("le", _METHOD),
-    "__eq__": _Row("eq", _PARSED_SLOT),
+    "__eq__": _Row("eq", _OWN_SLOT),
     "__ne__": _Row("ne", _METHOD),
     "__gt__": _Row("gt", _METHOD),
     "__ge__": _Row("ge", _METHOD),
@@ -161,7 +162,7 @@ def _callable(slot: str) -> Callable[..., Any]:
         if slot in _TWINS:
             method = _watch_twin(runs, _TWINS[slot], slot)
         return _watch_slot(runs, slot, method, keywords=True)
-    return _watch_slot(runs, slot, counts_self=shown == _SLOT)
+    return _watch_slot(runs, slot, counts_self=shown == _SLOT, own=shown == _OWN_SLOT)
 
 
 _set_slot_maker(_callable)

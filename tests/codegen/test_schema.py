@@ -108,6 +108,26 @@ def test_a_mistake_is_reported_with_its_column(text: str, column: int, expected:
     assert str(public.value) == str(caught.value)
 
 
+def test_comments_are_skipped_to_the_end_of_their_line() -> None:
+    text = '# a\nf(int# b\n x, str y="#" # c\n) -> () # d'
+    assert str(parse_schema(text)) == 'f(int x, str y="#") -> ()'
+    with pytest.raises(RuntimeError, match="'->'"):
+        parse_schema("f()# -> ()")
+
+
+@pytest.mark.parametrize("kind", ["int", "float", "str", "bool", "Scalar", "SymInt", "ScalarType"])
+def test_none_is_a_default_that_means_left_out(kind: str) -> None:
+    (argument,) = parse_schema(f"f({kind} x=None) -> ()").arguments
+    assert argument.has_default_value() and argument.default_value is None
+    assert str(parse_schema(f"f({kind} x=None) -> ()")) == f"f({kind} x=None) -> ()"
+
+
+@pytest.mark.parametrize("kind", ["Device", "int[2]"])
+def test_some_types_have_no_default_of_none(kind: str) -> None:
+    with pytest.raises(RuntimeError, match="a default"):
+        parse_schema(f"f({kind} x=None) -> ()")
+
+
 def test_names_and_overloads_are_split() -> None:
     schema = parse_schema("aten::add.Tensor(Tensor self) -> Tensor")
     assert (schema.namespace, schema.name, schema.overload_name) == ("aten", "aten::add", "Tensor")

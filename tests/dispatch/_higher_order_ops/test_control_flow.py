@@ -81,8 +81,14 @@ def test_a_loop_carries_nests():
         while_loop(lambda i, values: i < 3, lambda i, values: i, start)
 
 
-def test_a_loop_of_one_value_needs_no_tuple_and_gives_one():
-    (doubled,) = while_loop(lambda x: x.sum() < 5, lambda x: x * 2, [dispatch.ones(2)])
+def test_a_loop_gives_what_its_body_gives():
+    start = dispatch.tensor(0), dispatch.ones(2)
+    assert type(while_loop(lambda i, x: i < 3, lambda i, x: [i + 1, x], start)) is list
+    assert type(while_loop(lambda i, x: i < 0, lambda i, x: [i + 1, x], list(start))) is tuple
+
+
+def test_a_loop_of_one_value_needs_no_tuple_and_gives_none():
+    doubled = while_loop(lambda x: x.sum() < 5, lambda x: x * 2, [dispatch.ones(2)])
     assert doubled.tolist() == [4, 4]
     with pytest.raises(RuntimeError, match="carried_inputs to be a tuple"):
         while_loop(lambda x: x.sum() < 5, lambda x: x * 2, dispatch.ones(2))

@@ -194,14 +194,20 @@ def test_classes_say_where_pytorch_has_them_and_are_found_there():
                       torch.inference_mode, torch.autocast, torch.autograd.Function,
                       torch.library.custom_op, torch.UntypedStorage, torch.TypedStorage,
                       torch._C.DispatchKey, torch._C.DispatchKeySet, torch.Tag, torch.cond,
-                      FunctionalTensor, FunctionalTensorMode):
+                      FunctionalTensor, FunctionalTensorMode, torch.is_tensor, torch.save,
+                      torch.is_grad_enabled, torch.set_default_device, torch.library.define,
+                      torch.library.opcheck, torch.library.infer_schema, torch.Stream,
+                      torch.testing.assert_close, torch.func.functionalize,
+                      torch.overrides.handle_torch_function, torch._C.FunctionSchema):
             home = importlib.import_module(thing.__module__)
             assert getattr(home, thing.__name__) is thing is pickle.loads(pickle.dumps(thing))
             print(thing.__module__)
         """).split() == [
         *["torch.autograd.grad_mode"] * 4, "torch.amp.autocast_mode", "torch.autograd.function",
         "torch.library", *["torch.storage"] * 2, *["torch"] * 4,
-        *["torch._subclasses.functional_tensor"] * 2,
+        *["torch._subclasses.functional_tensor"] * 2, "torch", "torch.serialization",
+        *["torch"] * 2, *["torch.library"] * 3, "torch", "torch.testing._comparison",
+        "torch.func", "torch.overrides", "torch",
     ]  # fmt: skip
 
 

@@ -175,6 +175,26 @@ def test_handlers_see_the_method_or_the_slot() -> None:
         assert seen == [expected]
 
 
+def test_of_equality_and_membership_the_slot_asks_self_only() -> None:
+    """The other operand's handler is asked by the method, and by `in` not at all."""
+    seen: list[Any] = []
+
+    class Foreign:
+        @classmethod
+        def __torch_function__(cls, func: Any, types: Any, args: Any, kwargs: Any = None) -> Any:
+            seen.append((func, types))
+            return "foreign"
+
+    x, other = tensor([1]), Foreign()
+    assert (x == other) == (other == x) == "foreign"
+    assert seen == [(Tensor.eq, (Foreign,))] * 2
+    with pytest.raises(RuntimeError, match="__contains__: expected a tensor or a number"):
+        other in x  # noqa: B015
+    assert len(seen) == 2
+    assert dispatch.can_cast(other, dispatch.int64) == "foreign"
+    assert dispatch.promote_types(other, other) == "foreign"
+
+
 def test_a_function_under_two_names_is_equal_to_both_in_tables_too() -> None:
     """Of `__rtruediv__`, `__pow__` and `__ipow__` handlers see what PyTorch has in their place."""
     table = {Tensor.__rtruediv__: "divide", Tensor.__pow__: "power", Tensor.__ipow__: "power_"}

@@ -1,0 +1,6 @@
+from collections.abc import Iterable, Sequence
+
+from dispatch._C.tensor import Tensor
+
+def _increment_version(tensors: Iterable[Tensor]) -> None: ...
+def _unsafe_set_version_counter(tensors: Sequence[Tensor], versions: Sequence[int]) -> None: ...
