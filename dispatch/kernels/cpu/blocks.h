@@ -37,20 +37,26 @@
             STORE_ROW(2) \
         } \
     }
+/* The same of one operand; only the elements that say so are made again. */
 #define ONE_IN_BLOCKS(NAME, NEAR, ANYWHERE) \
     UNUSED static void FN(NAME)(char **pointers, const intptr_t *count, const intptr_t *steps, void *data) \
     { \
         enum { BLOCK = 128 }; \
         T a_copy[BLOCK], row[BLOCK]; \
+        int is_far[BLOCK]; \
         (void)data; \
         for (intptr_t done = 0; done < *count; done += BLOCK) { \
             const intptr_t n = *count - done < BLOCK ? *count - done : BLOCK; \
             int far = 0; \
             AS_ROW(0, a) \
-            for (intptr_t i = 0; i < n; i++) \
-                row[i] = FN(NEAR)(a[i], &far); \
+            for (intptr_t i = 0; i < n; i++) { \
+                int here = 0; \
+                row[i] = FN(NEAR)(a[i], &here); \
+                is_far[i] = here; \
+                far |= here; \
+            } \
             for (intptr_t i = 0; far && i < n; i++) \
-                row[i] = ANYWHERE(a[i]); \
+                row[i] = is_far[i] ? ANYWHERE(a[i]) : row[i]; \
             STORE_ROW(1) \
         } \
     }

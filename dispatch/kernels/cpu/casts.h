@@ -89,6 +89,15 @@ EACH_COMMON_PAIR(REAL_TO_REAL)
     X(b8, 1, c64, f32, 8) X(u8, 1, c64, f32, 8) X(i8, 1, c64, f32, 8) X(i16, 2, c64, f32, 8) \
     X(i32, 4, c64, f32, 8) X(i64, 8, c64, f32, 8) X(f32, 4, c64, f32, 8) X(f64, 8, c64, f32, 8)
 EACH_COMMON_TO_C64(REAL_TO_COMPLEX)
+#define EACH_FROM_COMPLEX(X) \
+    X(c64, f32, 8, u8, 1) X(c64, f32, 8, i8, 1) X(c64, f32, 8, i16, 2) X(c64, f32, 8, i32, 4) X(c64, f32, 8, i64, 8) \
+    X(c64, f32, 8, f32, 4) X(c64, f32, 8, f64, 8) X(c128, f64, 16, u8, 1) X(c128, f64, 16, i8, 1) X(c128, f64, 16, i16, 2) \
+    X(c128, f64, 16, i32, 4) X(c128, f64, 16, i64, 8) X(c128, f64, 16, f32, 4) X(c128, f64, 16, f64, 8)
+EACH_FROM_COMPLEX(COMPLEX_TO_REAL)
+COMPLEX_TO_BOOL(c64, f32, 8)
+COMPLEX_TO_BOOL(c128, f64, 16)
+COMPLEX_TO_COMPLEX(c64, f32, 8, c128, f64, 16)
+COMPLEX_TO_COMPLEX(c128, f64, 16, c64, f32, 8)
 #undef LEVEL
 
 /* What the driver does most of all, 16 elements at a time. */
@@ -189,7 +198,8 @@ static cast_loop CASTS[ST_COUNT][ST_COUNT];      /* [from][to]; NULL: a dtype wi
 #if HAS_AVX2_LEVEL
 #define EACH_BY_FLOAT(X) \
     X(bf16, 2, i8, 1) X(bf16, 2, i16, 2) X(f16, 2, i8, 1) X(f16, 2, i16, 2) X(i8, 1, bf16, 2) X(i16, 2, bf16, 2) \
-    X(i8, 1, f16, 2) X(i16, 2, f16, 2) X(bf16, 2, c64, 8) X(f16, 2, c64, 8) \
+    X(i8, 1, f16, 2) X(i16, 2, f16, 2) X(bf16, 2, c64, 8) X(f16, 2, c64, 8) X(c64, 8, bf16, 2) X(c64, 8, f16, 2) \
+    X(c128, 16, bf16, 2) X(c128, 16, f16, 2) \
     X(bf16, 2, f16, 2) X(bf16, 2, b8, 1) X(bf16, 2, u8, 1) X(bf16, 2, i32, 4) X(bf16, 2, i64, 8) X(bf16, 2, f64, 8) \
     X(f16, 2, bf16, 2) X(f16, 2, b8, 1) X(f16, 2, u8, 1) X(f16, 2, i32, 4) X(f16, 2, i64, 8) X(f16, 2, f64, 8) \
     X(b8, 1, bf16, 2) X(u8, 1, bf16, 2) X(i32, 4, bf16, 2) X(i64, 8, bf16, 2) X(f64, 8, bf16, 2) \
@@ -220,6 +230,12 @@ static void fill_casts(void)
         EACH_COMMON_PAIR(BY_AVX512)
 #define TO_COMPLEX_BY_AVX512(FROM, FS, TO, PART, TS) BY_AVX512(FROM, FS, TO, TS)
         EACH_COMMON_TO_C64(TO_COMPLEX_BY_AVX512)
+#define FROM_COMPLEX_BY_AVX512(FROM, PART, FS, TO, TS) BY_AVX512(FROM, FS, TO, TS)
+        EACH_FROM_COMPLEX(FROM_COMPLEX_BY_AVX512)
+        BY_AVX512(c64, 8, b8, 1)
+        BY_AVX512(c128, 16, b8, 1)
+        BY_AVX512(c64, 8, c128, 16)
+        BY_AVX512(c128, 16, c64, 8)
         CASTS[ST_bfloat16][ST_float32] = cast_bf16_f32_avx512;
         CASTS[ST_float32][ST_bfloat16] = cast_f32_bf16_avx512;
         CASTS[ST_float16][ST_float32] = cast_f16_f32_avx512;

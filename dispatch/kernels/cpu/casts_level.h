@@ -148,7 +148,7 @@ NARROW(f8e8m0fnu, uint8_t)
     CAST(FROM, FS, TO, TS, FN(PUT(KIND_##FROM, PART))(b, FN(get_##FROM)(a)); FN(put_int_##PART)(b + TS / 2, 0))
 #define COMPLEX_TO_REAL(FROM, PART, FS, TO, TS) CAST(FROM, FS, TO, TS, FN(PUT(KIND_##PART, TO))(b, FN(get_##PART)(a)))
 #define COMPLEX_TO_BOOL(FROM, PART, FS) \
-    CAST(FROM, FS, b8, 1, FN(put_int_b8)(b, FN(get_##PART)(a) != 0 || FN(get_##PART)(a + FS / 2) != 0))
+    CAST(FROM, FS, b8, 1, FN(put_int_b8)(b, (FN(get_##PART)(a) != 0) | (FN(get_##PART)(a + FS / 2) != 0)))
 #define COMPLEX_TO_COMPLEX(FROM, FROM_PART, FS, TO, PART, TS) \
     CAST(FROM, FS, TO, TS, FN(wide_##FROM_PART) re = FN(get_##FROM_PART)(a), im = FN(get_##FROM_PART)(a + FS / 2); \
          FN(PUT(KIND_##FROM_PART, PART))(b, re); FN(PUT(KIND_##FROM_PART, PART))(b + TS / 2, im))

@@ -3,39 +3,67 @@
    Included by formulas.h for each real dtype of computation, as the rest of it is; no branches, so that loops vectorise.
    Polynomials of doubles are fdlibm's, that of a float's arc sine is Cephes'. */
 
-/* sin and cos in double, by multiples of pi / 2 that are taken away in three parts. */
-INLINE T FN(sine_near)(T given, T quarters, int *far)
+/* Multiples of pi / 2 are taken away in three parts; without the instruction that rounds once they are not. */
+INLINE void FN(say_far)(T x, int *far)
 {
-    double x = (double)given, q = (double)quarters, r, s, u = -7.97255955009037868891952e-18;
-    r = FN(muladd_f64)(q, -1.5707963267948966, x);
-    r = FN(muladd_f64)(q, -6.123233995736766e-17, r);
-    r = FN(muladd_f64)(q, 1.4973849048591833e-33, r);
-    s = r * r;
-    u = FN(muladd_f64)(u, s, 2.81009972710863200091251e-15);
-    u = FN(muladd_f64)(u, s, -7.64712219118158833288484e-13);
-    u = FN(muladd_f64)(u, s, 1.60590430605664501629054e-10);
-    u = FN(muladd_f64)(u, s, -2.50521083763502045810755e-08);
-    u = FN(muladd_f64)(u, s, 2.75573192239198747630416e-06);
-    u = FN(muladd_f64)(u, s, -0.000198412698412696162806809);
-    u = FN(muladd_f64)(u, s, 0.00833333333333332974823815);
-    u = FN(muladd_f64)(u, s, -0.166666666666666657414808);
 #ifdef __FMA__
-    *far |= !(fabs(x) < 1e5);
+    *far |= !(fabs(x) < (T)1e5);
 #else
     *far = 1;
 #endif
-    return (T)FN(muladd_f64)(u * s, r, r);
+}
+/* Of a float: sin(x + more * pi / 2), by the polynomials of Cephes for a quarter of a half circle. */
+INLINE T FN(turned_sine)(T x, T more)
+{
+    T n = rint(x * (T)0.63661977236758134308), r, s, sine, cosine, half, whole;
+    r = FN(muladd)(n, (T)-1.57079637050628662109375, x);
+    r = FN(muladd)(n, (T)4.371138828673792886547744e-08, r);
+    r = FN(muladd)(n, (T)1.7151245100058818728e-15, r);
+    s = r * r;
+    sine = FN(muladd)((T)-1.9515295891e-4, s, (T)8.3321608736e-3);
+    sine = FN(muladd)(sine, s, (T)-1.6666654611e-1);
+    sine = FN(muladd)(sine * s, r, r);
+    cosine = FN(muladd)((T)2.443315711809948e-5, s, (T)-1.388731625493765e-3);
+    cosine = FN(muladd)(cosine, s, (T)4.166664568298827e-2);
+    cosine = FN(muladd)(FN(muladd)(cosine, s, (T)-0.5), s, 1);
+    half = (n + more) * (T)0.5;
+    whole = floor(half);
+    sine = half == whole ? sine : cosine;
+    whole *= (T)0.5;
+    return whole == floor(whole) ? sine : -sine;
+}
+/* Of a double: sin of what is left of x. */
+INLINE T FN(sine_rest)(T x, T quarters)
+{
+    T r, s, u;
+    r = FN(muladd)(quarters, (T)-1.5707963267948966, x);
+    r = FN(muladd)(quarters, (T)-6.123233995736766e-17, r);
+    r = FN(muladd)(quarters, (T)1.4973849048591833e-33, r);
+    s = r * r;
+    u = FN(muladd)((T)-7.97255955009037868891952e-18, s, (T)2.81009972710863200091251e-15);
+    u = FN(muladd)(u, s, (T)-7.64712219118158833288484e-13);
+    u = FN(muladd)(u, s, (T)1.60590430605664501629054e-10);
+    u = FN(muladd)(u, s, (T)-2.50521083763502045810755e-08);
+    u = FN(muladd)(u, s, (T)2.75573192239198747630416e-06);
+    u = FN(muladd)(u, s, (T)-0.000198412698412696162806809);
+    u = FN(muladd)(u, s, (T)0.00833333333333332974823815);
+    u = FN(muladd)(u, s, (T)-0.166666666666666657414808);
+    return FN(muladd)(u * s, r, r);
 }
 INLINE T FN(sin_near)(T x, int *far)
 {
-    T n = rint(x * (T)0.31830988618379067154), half = n * (T)0.5, y = FN(sine_near)(x, 2 * n, far);
-    y = half == floor(half) ? y : -y;
+    T n = rint(x * (T)0.31830988618379067154), half = n * (T)0.5, y;
+    FN(say_far)(x, far);
+    y = IS_FLOAT ? FN(turned_sine)(x, 0) : FN(sine_rest)(x, 2 * n);
+    y = IS_FLOAT || half == floor(half) ? y : -y;
     return x == 0 ? x : y;
 }
 INLINE T FN(cos_near)(T x, int *far)
 {
-    T n = floor(x * (T)0.31830988618379067154), half = n * (T)0.5, y = FN(sine_near)(x, 2 * n + 1, far);
-    return half == floor(half) ? -y : y;
+    T n = floor(x * (T)0.31830988618379067154), half = n * (T)0.5, y;
+    FN(say_far)(x, far);
+    y = IS_FLOAT ? FN(turned_sine)(x, 1) : FN(sine_rest)(x, 2 * n + 1);
+    return IS_FLOAT || half != floor(half) ? y : -y;
 }
 ONE_IN_BLOCKS(sin_loop, sin_near, sin)
 ONE_IN_BLOCKS(cos_loop, cos_near, cos)

@@ -165,13 +165,18 @@ INLINE T FN(log1p_unit)(T x)
 /* log(1 + exp(x)) */
 INLINE T FN(log1p_exp)(T x) { return (x > 0 ? x : 0) + FN(log1p_unit)(FN(quick_exp)(-fabs(x))); }
 
-INLINE T FN(polynomial)(T t, const T *coefficients, int n)     /* the constant first */
+/* The constant first; its even and odd powers do not wait for each other. */
+INLINE T FN(polynomial)(T t, const T *coefficients, int n)
 {
-    T sum = coefficients[n - 1];
-#pragma GCC unroll 16
-    for (int k = n - 2; k >= 0; k--)
-        sum = FN(muladd)(sum, t, coefficients[k]);
-    return sum;
+    T square = t * t, last = coefficients[n - 1], before = coefficients[n - 2];
+#pragma GCC unroll 8
+    for (int k = n - 3; k > 0; k -= 2) {
+        last = FN(muladd)(last, square, coefficients[k]);
+        before = FN(muladd)(before, square, coefficients[k - 1]);
+    }
+    if (n % 2)
+        last = FN(muladd)(last, square, coefficients[0]);
+    return n % 2 ? FN(muladd)(before, t, last) : FN(muladd)(last, t, before);
 }
 /* erf(x) / x for |x| <= 1, in 2 x**2 - 1 */
 static const T FN(erf_near)[] UNUSED = {
@@ -219,37 +224,40 @@ INLINE T FN(quick_erf)(T x)
 }
 
 /* exp(x**2) erfc(x) is smooth; what rounding x**2 loses is made up for. In double from 6 on the asymptotic series. */
-INLINE T FN(quick_erfc)(T x)
+INLINE T FN(erfc_by)(T x, T size, T scaled)
 {
-    T size = fabs(x), clipped, square, lost, scaled, result;
+    T square = size * size, lost = FN(muladd)(size, size, -square), result;
+    result = FN(quick_exp)(-square) * (scaled - scaled * lost);
+    result = x < 0 ? 2 - result : result;
+    return x != x ? x : result;
+}
+INLINE T FN(erfc_near)(T x, int *far)
+{
+    T size = fabs(x), clipped, square, scaled, result, small;
     if (IS_FLOAT) {
         static const T c[] = {
             (T)0.25539568, (T)-0.42718586, (T)0.24165823, (T)-0.07897837, (T)0.00373239303, (T)0.00699509121, (T)-0.00084484083,
             (T)-0.00097082061, (T)4.13566587e-05, (T)0.000150347981, (T)2.01718067e-05, (T)-7.41665826e-06,
         };
         clipped = size > (T)10.5 ? (T)10.5 : size;
-        scaled = FN(polynomial)((clipped - 2) / (clipped + 2), c, 12);
-    } else {
-        T middle = size < 1 ? 1 : size > 6 ? 6 : size, far = size < 6 ? 6 : size > 27 ? 27 : size;
-        T part = 1 / (2 * far * far), tail = 1;
-        T stretched = ((middle - 2) / (middle + 2) + (T)(1.0 / 3)) * (T)2.4 - 1;
-        clipped = size > 27 ? 27 : size;
-#pragma GCC unroll 12
-        for (int k = 12; k > 0; k--)
-            tail = 1 - (2 * k - 1) * part * tail;
-        scaled = FN(polynomial)(stretched, FN(erf_far), 16);
-        scaled = size > 6 ? tail / far * (T)0.56418958354775628695 : scaled;
+        return FN(erfc_by)(x, clipped, FN(polynomial)((clipped - 2) / (clipped + 2), c, 12));
     }
-    square = clipped * clipped;
-    lost = FN(muladd)(clipped, clipped, -square);
-    result = FN(quick_exp)(-square) * (scaled - scaled * lost);
-    result = x < 0 ? 2 - result : result;
-    if (!IS_FLOAT) {
-        T small = x * FN(polynomial)(2 * (square > 1 ? 1 : square) - 1, FN(erf_near), 13);
-        result = size < 1 ? 1 - small : result;
-    }
-    return x != x ? x : result;
+    *far |= size > 6;
+    square = x * x;
+    clipped = size < 1 ? 1 : size;
+    scaled = FN(polynomial)(((clipped - 2) / (clipped + 2) + (T)(1.0 / 3)) * (T)2.4 - 1, FN(erf_far), 16);
+    result = FN(erfc_by)(x, clipped, scaled);
+    small = x * FN(polynomial)(2 * (square > 1 ? 1 : square) - 1, FN(erf_near), 13);
+    return size < 1 ? 1 - small : result;
 }
+INLINE T FN(erfc_far)(T x)
+{
+    T size = fabs(x) > 27 ? 27 : fabs(x), part = 1 / (2 * size * size), tail = 1;
+    for (int k = 12; k > 0; k--)
+        tail = 1 - (2 * k - 1) * part * tail;
+    return FN(erfc_by)(x, size, tail / size * (T)0.56418958354775628695);
+}
+ONE_IN_BLOCKS(erfc_loop, erfc_near, FN(erfc_far))
 
 /* Giles' polynomials in w = -log(1 - y**2), from the highest power on: right to single precision, or to double's. */
 static const double FN(erfinv_inner)[] UNUSED = {
@@ -274,29 +282,32 @@ static const double FN(erfinv_last)[] UNUSED = {
     7.5995277030017761139e-05, -0.00021503011930044477347, -0.00013871931833623122026, 1.0103004648645343977,
     4.8499064014085844221,
 };
-INLINE double FN(descending)(double t, const double *coefficients, int n)
+INLINE double FN(descending)(double t, const double *coefficients, int n)     /* n is odd */
 {
-    double sum = coefficients[0];
-#pragma GCC unroll 24
-    for (int k = 1; k < n; k++)
-        sum = FN(muladd_f64)(sum, t, coefficients[k]);
-    return sum;
+    double square = t * t, even = coefficients[0], odd = coefficients[1];
+#pragma GCC unroll 12
+    for (int k = 2; k < n; k += 2) {
+        even = FN(muladd_f64)(even, square, coefficients[k]);
+        odd = k + 1 < n ? FN(muladd_f64)(odd, square, coefficients[k + 1]) : odd;
+    }
+    return FN(muladd_f64)(odd, t, even);
 }
-INLINE T FN(erfinv_wide)(T given)
+/* Of doubles, nearly all of [-1, 1], and the rest. */
+INLINE T FN(erfinv_near)(T given, int *far)
 {
-    double y = (double)given, w = -FN(log_f64)((1 - y) * (1 + y)), root = sqrt(w), inner, outer, last, result;
-    inner = FN(descending)((w < 6.25 ? w : 6.25) - 3.125, FN(erfinv_inner), 23);
-    outer = FN(descending)((w < 16 ? root : 4) - 3.25, FN(erfinv_outer), 19);
-    last = FN(descending)(root - 5, FN(erfinv_last), 17);
-    result = w < 16 ? outer : last;
-    result = (w < 6.25 ? inner : result) * y;
-    return (T)(fabs(y) == 1 ? copysign(INFINITY, y) : result);
+    double y = (double)given, w = -FN(log_f64)((1 - y) * (1 + y));
+    *far |= !(w < 6.25);
+    return (T)(FN(descending)(w - 3.125, FN(erfinv_inner), 23) * y);
 }
-
+INLINE T FN(erfinv_far)(T given)
+{
+    double y = (double)given, w = -FN(log_f64)((1 - y) * (1 + y)), root = sqrt(w), result;
+    result = w < 16 ? FN(descending)(root - 3.25, FN(erfinv_outer), 19) : FN(descending)(root - 5, FN(erfinv_last), 17);
+    return (T)(fabs(y) == 1 ? copysign(INFINITY, y) : result * y);
+}
+ONE_IN_BLOCKS(erfinv_loop, erfinv_near, FN(erfinv_far))
 INLINE T FN(erfinv)(T y)
 {
-    if (!IS_FLOAT)
-        return FN(erfinv_wide)(y);
     T w = -FN(quick_log)((1 - y) * (1 + y)), u = w - (T)2.5, v = sqrt(w < 5 ? 5 : w) - 3;
     T p = (T)2.81022636e-08, q = (T)-0.000200214257;
     p = FN(muladd)(p, u, (T)3.43273939e-07);

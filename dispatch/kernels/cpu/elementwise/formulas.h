@@ -24,20 +24,15 @@ INLINE T FN(of_parts)(PART x, PART y)
     ((PART *)&result)[1] = y;
     return result;
 }
-/* Smith's way, scaled by the larger part of the divisor. */
+/* Smith's way, scaled by the larger part of the divisor; choices, no branches. */
 INLINE T FN(quotient)(T a, T b)
 {
-    PART x = creal(a), y = cimag(a), u = creal(b), v = cimag(b), ratio, scale;
-    if (fabs(u) >= fabs(v)) {
-        if (u == 0 && v == 0)
-            return FN(of_parts)(x / fabs(u), y / fabs(u));
-        ratio = v / u;
-        scale = 1 / (u + v * ratio);
-        return FN(of_parts)((x + y * ratio) * scale, (y - x * ratio) * scale);
-    }
-    ratio = u / v;
-    scale = 1 / (v + u * ratio);
-    return FN(of_parts)((x * ratio + y) * scale, (y * ratio - x) * scale);
+    PART x = creal(a), y = cimag(a), u = creal(b), v = cimag(b);
+    const int is_real = fabs(u) >= fabs(v), is_zero = u == 0 && v == 0;
+    PART large = is_real ? u : v, small = is_real ? v : u, ratio = small / large, scale = 1 / (large + small * ratio);
+    PART re = ((is_real ? x : y) + (is_real ? y : x) * ratio) * scale;
+    PART im = ((is_real ? y : y * ratio) - (is_real ? x * ratio : x)) * scale;
+    return FN(of_parts)(is_zero ? x * (PART)INFINITY : re, is_zero ? y * (PART)INFINITY : im);
 }
 INLINE T FN(reciprocal)(T x) { return x == 0 ? FN(of_parts)(INFINITY, NAN) : FN(quotient)(1, x); }
 INLINE T FN(sigmoid)(T x) { return FN(quotient)(1, 1 + exp(-x)); }

@@ -19,7 +19,7 @@ from dispatch._C.tensor cimport Tensor, data_of, new_empty
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.cpu.copy.copies cimport copy_values, fill_values
 from dispatch.kernels.cpu.reduction.fold cimport (
-    ALL_DIMS, FOLD_ARGMAX, FOLD_ARGMIN, FOLD_MAX, FOLD_MIN, fold_into,
+    ALL_DIMS, FOLD_ALL, FOLD_ANY, FOLD_ARGMAX, FOLD_ARGMIN, FOLD_MAX, FOLD_MIN, fold_into,
 )
 from dispatch.kernels.cpu.copy.strided cimport memory_meets
 from dispatch.kernels.cpu.dense cimport pinned
@@ -148,6 +148,8 @@ cdef int extremum(int op, Tensor out, Tensor self, const int64_t* dims, int n) e
     if out.c_numel == 0:
         return 0
     check_ordered(self)
+    if self.c_dtype == ST_bool:
+        op = FOLD_ANY if op == FOLD_MAX else FOLD_ALL
     if out.c_dtype != self.c_dtype:
         target = new_empty(self.c_dtype, 0, -1, out.c_ndim, out.c_sizes, NULL)
     if not try_narrow(op, target, self, dims, n):
