@@ -191,15 +191,19 @@ static void dispatch_slice(const dispatch_moves* m, char* to, const char* from, 
     }
 }
 
-/* Dimensions that are not indexed, in `outer`, are split: those that lie closer than the places do are each place's slice. */
+/* Dimensions that are not indexed, in `outer`, are split: those that lie closer than the places do are each place's slice. What is
+   filled with one number has places on the indexed side only. */
 static void dispatch_split(dispatch_slices* s) {
     dispatch_moves* o = &s->outer;
+    const int is_filled = !s->dense && !s->reads && s->step == 0;
+    int64_t apart = dispatch_abs(s->step), k;
     int d, e = 0;
+    for (k = 0; is_filled && k < s->n; k++) apart = s->at[k] >= apart ? s->at[k] + 1 : apart;
     dispatch_simplify(o);
     s->inner.ndim = 0;
     for (d = 0; d < o->ndim; d++) {
-        const int64_t near = dispatch_abs(s->reads ? o->to[d] : o->from[d]);
-        if (s->dense || near < dispatch_abs(s->step) || s->n == 1 || s->step == 0) {
+        const int64_t near = dispatch_abs(s->reads || is_filled ? o->to[d] : o->from[d]);
+        if (s->dense || near < apart || s->n == 1 || (s->step == 0 && !is_filled)) {
             const int k = s->inner.ndim++;
             s->inner.sizes[k] = o->sizes[d]; s->inner.to[k] = o->to[d]; s->inner.from[k] = o->from[d];
         } else {
