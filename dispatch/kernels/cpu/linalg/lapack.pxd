@@ -10,7 +10,7 @@ cdef int getrf(Block a, Block pivots, Block info) except -1
 cdef int getrs(Block a, Block pivots, Block b, char trans=*) except -1
 cdef int potrf(Block a, bint upper, Block info) except -1
 cdef int potri(Block a, bint upper, Block info) except -1
-cdef int potrs(Block a, Block b, bint upper, Block info) except -1
+cdef int potrs(Block a, Block b, bint upper) except -1
 cdef int sytrf(Block a, Block pivots, bint hermitian, Block info) except -1
 cdef int sytrs(Block a, Block pivots, Block b, bint hermitian) except -1
 cdef int trsm(Block a, Block b, bint left, bint upper, char trans, bint unit) except -1

@@ -17,9 +17,7 @@ from dispatch.kernels.cpu.threads cimport (
 )
 
 ctypedef void (*getrf_fn)(int*, int*, void*, int*, int*, int*) noexcept nogil
-ctypedef void (*getrs_fn)(char*, int*, int*, void*, int*, int*, void*, int*, int*) noexcept nogil
 ctypedef void (*potrf_fn)(char*, int*, void*, int*, int*) noexcept nogil
-ctypedef void (*potrs_fn)(char*, int*, int*, void*, int*, void*, int*, int*) noexcept nogil
 ctypedef void (*geqrf_fn)(int*, int*, void*, int*, void*, void*, int*, int*) noexcept nogil
 ctypedef void (*orgqr_fn)(int*, int*, int*, void*, int*, void*, void*, int*, int*) noexcept nogil
 ctypedef void (*ormqr_fn)(char*, char*, int*, int*, int*, void*, int*, void*, void*, int*, void*,
@@ -40,6 +38,8 @@ ctypedef void (*sytrf_fn)(char*, int*, void*, int*, int*, void*, int*, int*) noe
 ctypedef void (*sytrs_fn)(char*, int*, int*, void*, int*, int*, void*, int*, int*) noexcept nogil
 ctypedef void (*trsm_fn)(char*, char*, char*, char*, int*, int*, void*, void*, int*, void*,
                          int*) noexcept nogil
+ctypedef void (*gemm_fn)(char*, char*, int*, int*, int*, void*, void*, int*, void*, int*, void*, void*,
+                         int*) noexcept nogil
 
 ctypedef double complex doubles
 
@@ -55,17 +55,16 @@ cdef extern from "small.h" nogil:
 # ---- finding routines --------------------------------------------------------------------------
 
 cdef enum:
-    SMALL = 4096                             # elements of a right side that one thread solves for
     ONE_THREAD = 768                         # rows and columns up to which one thread factors
 
 cdef enum:                                   # places in NAMES
-    GETRF, GETRS, POTRF, POTRI, POTRS, SYTRF, SYTRS, HETRF, HETRS, TRSM, GEQRF, ORGQR, ORMQR, SYEVD, GEEV, GESDD, ROUTINES
+    GETRF, POTRF, POTRI, SYTRF, SYTRS, HETRF, HETRS, TRSM, GEQRF, ORGQR, ORMQR, SYEVD, GEEV, GESDD, GEMM, ROUTINES
 
 # Without the letter of the dtype; where it differs, the name for complex numbers too.
 cdef tuple NAMES = (
-    ("getrf",), ("getrs",), ("potrf",), ("potri",), ("potrs",), ("sytrf",), ("sytrs",), ("sytrf", "hetrf"),
+    ("getrf",), ("potrf",), ("potri",), ("sytrf",), ("sytrs",), ("sytrf", "hetrf"),
     ("sytrs", "hetrs"), ("trsm",), ("geqrf",), ("orgqr", "ungqr"), ("ormqr", "unmqr"), ("syevd", "heevd"), ("geev",),
-    ("gesdd",))
+    ("gesdd",), ("gemm",))
 cdef str LETTERS = "sdcz"
 cdef void* found[ROUTINES][4]
 
@@ -94,11 +93,6 @@ cdef void* routine_for(int place, int kind, void* const* small, bint is_small) e
     """LAPACK's routine, or ours; scipy has to be there for either."""
     cdef void* f = routine(place, kind)
     return small[kind] if is_small else f
-
-
-cdef bint is_small_triangle(int rows, int vectors) noexcept:
-    """Several vectors are solved for at once; one alone is so only with few rows."""
-    return rows <= (SMALL_ORDER if vectors <= 3 else SMALL_TRIANGLE)
 
 
 # ---- blocks and work space -----------------------------------------------------------------------
@@ -219,64 +213,166 @@ cdef void exchange(const Batch* y, Py_ssize_t i, const int* pivots, size_t item,
         exchange_cells(<doubles*>data, y.columns, y.rows, pivots, back)
 
 
-cdef struct Solving:
-    Batch x, y
-    const int* pivots
-    trsm_fn f
-    char trans
+# ---- solving with triangles ----------------------------------------------------------------------
+
+cdef enum:
+    VECTORS = 16                             # that threads take together
+
+cdef struct Triangle:                        # op(a) x = b from the left, x op(a) = b from the right
+    char side, uplo, trans, diag
+    char* a
+    char* b
+    int order, rows, vectors                 # rows: b's leading dimension; vectors: its columns, from the right its rows
     size_t item
+    trsm_fn whole, small                     # BLAS's, and ours up to SMALL_TRIANGLE
+    gemm_fn gemm
     double one[2]
+    double minus[2]
+
+
+cdef int set_triangle(Triangle* t, int kind, int order, int rows, int vectors) except -1:
+    t.order, t.rows, t.vectors, t.item = order, rows, vectors, width(kind)
+    t.side, t.trans = b"L", b"N"
+    t.whole, t.small = <trsm_fn>routine(TRSM, kind), <trsm_fn>small_trsm[kind]
+    t.gemm = <gemm_fn>routine(GEMM, kind)
+    set_one(kind, t.one)
+    set_one(kind, t.minus)
+    if kind == SINGLE or kind == COMPLEX:
+        (<float*>t.minus)[0] = -1
+    else:
+        t.minus[0] = -1
+    return 0
+
+
+cdef void solve_blocks(Triangle* t, int64_t first, int64_t end) noexcept nogil:
+    """These vectors: what a block on the diagonal solves for is taken from the rest by a product."""
+    cdef bint is_left = t.side == b"L", turned = (t.trans != b"N") == is_left, forward = (t.uplo == b"L") != turned
+    cdef int count = <int>(end - first), block = SMALL_TRIANGLE, start, size, low, others, k, blocks
+    cdef size_t along = t.item if is_left else t.item * t.rows
+    cdef char* b = t.b + first * (t.item * t.rows if is_left else t.item)
+    cdef char* here
+    cdef char* part
+    cdef char no = b"N"
+    cdef trsm_fn f = t.small
+    if t.order > SMALL_ORDER and count <= 3:             # one vector alone gains nothing
+        f, block = t.whole, t.order
+    blocks = (t.order + block - 1) // block
+    for k in range(blocks):
+        start = (k if forward else blocks - 1 - k) * block
+        size = min(block, t.order - start)
+        low = start + size if forward else 0
+        others = t.order - low if forward else start
+        here = b + start * along
+        f(&t.side, &t.uplo, &t.trans, &t.diag, &size if is_left else &count, &count if is_left else &size, t.one,
+          t.a + (<size_t>start * t.order + start) * t.item, &t.order, here, &t.rows)
+        if others == 0:
+            continue
+        part = t.a + (<size_t>low * t.order + start if turned else <size_t>start * t.order + low) * t.item
+        if is_left:
+            t.gemm(&t.trans, &no, &others, &count, &size, t.minus, part, &t.order, here, &t.rows, t.one, b + low * along, &t.rows)
+        else:
+            t.gemm(&no, &t.trans, &count, &others, &size, t.minus, here, &t.rows, part, &t.order, t.one, b + low * along, &t.rows)
+
+
+cdef void solve_vectors(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef Triangle* t = <Triangle*>context
+    solve_blocks(t, first * VECTORS, min(end * VECTORS, <int64_t>t.vectors))
+
+
+cdef struct Solving:                         # triangles one after the other, for a batch
+    Triangle triangles[2]
+    int n
+    Batch x, y
+    const int* pivots                        # exchanges of rows before them, or behind; NULL: none
+    bint back
 
 
 cdef void solve_span(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
-    """Two triangles one after the other: OpenBLAS's getrs wakes all its threads, however small."""
     cdef Solving* j = <Solving*>context
-    cdef char left = b"L", low = b"L", up = b"U", unit = b"U", no = b"N"
-    cdef const int* p
-    cdef char* a
-    cdef char* b
+    cdef Triangle t
     cdef int64_t i
+    cdef int k
     for i in range(first, end):
-        a, b, p = j.x.data + i * j.x.step, j.y.data + i * j.y.step, j.pivots + i * j.x.rows
-        if j.trans == b"N":
-            exchange(&j.y, i, p, j.item, False)
-            j.f(&left, &low, &j.trans, &unit, &j.y.rows, &j.y.columns, j.one, a, &j.x.rows, b, &j.y.rows)
-            j.f(&left, &up, &j.trans, &no, &j.y.rows, &j.y.columns, j.one, a, &j.x.rows, b, &j.y.rows)
-        else:
-            j.f(&left, &up, &j.trans, &no, &j.y.rows, &j.y.columns, j.one, a, &j.x.rows, b, &j.y.rows)
-            j.f(&left, &low, &j.trans, &unit, &j.y.rows, &j.y.columns, j.one, a, &j.x.rows, b, &j.y.rows)
-            exchange(&j.y, i, p, j.item, True)
+        if j.pivots != NULL and not j.back:
+            exchange(&j.y, i, j.pivots + i * j.x.rows, j.triangles[0].item, False)
+        for k in range(j.n):
+            t = j.triangles[k]
+            t.a, t.b = j.x.data + i * j.x.step, j.y.data + i * j.y.step
+            solve_blocks(&t, 0, t.vectors)
+        if j.pivots != NULL and j.back:
+            exchange(&j.y, i, j.pivots + i * j.x.rows, j.triangles[0].item, True)
 
 
-cdef int solve_small(int kind, Batch* x, const int* p, Batch* y, char trans, Py_ssize_t n) except -1:
-    cdef Solving j
-    j.x, j.y, j.pivots, j.trans = x[0], y[0], p, trans
-    j.f = <trsm_fn>routine_for(TRSM, kind, small_trsm, is_small_triangle(x.rows, y.columns))
-    j.item = width(kind)
-    set_one(kind, j.one)
-    with nogil:
-        over_batch(solve_span, &j, &j.y, n)
-    return 0
+cdef void solve_split(Solving* j, int64_t i, int64_t parts) noexcept nogil:
+    """One matrix of them, its vectors shared by threads."""
+    cdef Triangle t
+    cdef int k
+    if j.pivots != NULL and not j.back:
+        exchange(&j.y, i, j.pivots + i * j.x.rows, j.triangles[0].item, False)
+    for k in range(j.n):
+        t = j.triangles[k]
+        t.a, t.b = j.x.data + i * j.x.step, j.y.data + i * j.y.step
+        in_blas_spans(solve_vectors, &t, (t.vectors + VECTORS - 1) // VECTORS, parts)
+    if j.pivots != NULL and j.back:
+        exchange(&j.y, i, j.pivots + i * j.x.rows, j.triangles[0].item, True)
+
+
+cdef void solve_all(Solving* j, int64_t n) noexcept nogil:
+    cdef const Triangle* t = &j.triangles[0]
+    cdef int64_t i, units = (t.vectors + VECTORS - 1) // VECTORS, work = <int64_t>t.order * t.order * t.vectors
+    cdef int64_t parts = parts_for(units, 2 * work) if n < 4 else 1
+    if parts == 1:
+        over_batch(solve_span, j, &j.y, n)
+        return
+    for i in range(n):
+        solve_split(j, i, parts)
 
 
 cdef int getrs(Block a, Block pivots, Block b, char trans=b"N") except -1:
     """Solve with the factors of `getrf`; `trans`: N, T or C."""
-    cdef Batch x = batch(a), y = batch(b)
-    cdef int* p = <int*>pivots.data
-    cdef int state
-    cdef char t = trans
-    cdef Py_ssize_t i, n = a.count
-    if <size_t>y.rows * y.columns <= SMALL:
-        return solve_small(a.kind, &x, p, &y, t, n)
-    cdef getrs_fn f = <getrs_fn>routine(GETRS, a.kind)
-    cdef bint alone = is_alone(&x)
+    cdef Solving j
+    cdef int k, lower = 0 if trans == b"N" else 1
+    j.x, j.y, j.pivots, j.n, j.back = batch(a), batch(b), <int*>pivots.data, 2, trans != b"N"
+    for k in range(2):
+        set_triangle(&j.triangles[k], a.kind, a.rows, b.rows, b.columns)
+        j.triangles[k].trans = trans
+        j.triangles[k].uplo = b"L" if k == lower else b"U"
+        j.triangles[k].diag = b"U" if k == lower else b"N"
     with nogil:
-        for i in range(n):
-            f(&t, &x.rows, &y.columns, x.data + i * x.step, &x.rows, p + i * x.rows,
-              y.data + i * y.step, &y.rows, &state)
-    end_alone(alone)
+        solve_all(&j, a.count)
     return 0
 
+
+cdef int potrs(Block a, Block b, bint upper) except -1:
+    """Solve with the Cholesky factor."""
+    cdef Solving j
+    cdef int k, adjoint = 0 if upper else 1
+    j.x, j.y, j.pivots, j.n = batch(a), batch(b), NULL, 2
+    for k in range(2):
+        set_triangle(&j.triangles[k], a.kind, a.rows, b.rows, b.columns)
+        j.triangles[k].uplo = b"U" if upper else b"L"
+        j.triangles[k].diag = b"N"
+        j.triangles[k].trans = b"N" if k != adjoint else b"C" if a.kind >= COMPLEX else b"T"
+    with nogil:
+        solve_all(&j, a.count)
+    return 0
+
+
+cdef int trsm(Block a, Block b, bint left, bint upper, char trans, bint unit) except -1:
+    """Solve with triangular matrices: `b` becomes the solution."""
+    cdef Solving j
+    j.x, j.y, j.pivots, j.n = batch(a), batch(b), NULL, 1
+    set_triangle(&j.triangles[0], a.kind, a.rows, b.rows, b.columns if left else b.rows)
+    j.triangles[0].side = b"L" if left else b"R"
+    j.triangles[0].uplo = b"U" if upper else b"L"
+    j.triangles[0].diag = b"U" if unit else b"N"
+    j.triangles[0].trans = trans
+    with nogil:
+        solve_all(&j, a.count)
+    return 0
+
+
+# ---- other factors -------------------------------------------------------------------------------
 
 cdef int potrf(Block a, bint upper, Block info) except -1:
     """Cholesky factors, in one triangle; the other is left as it was."""
@@ -304,22 +400,6 @@ cdef int potri(Block a, bint upper, Block info) except -1:
     with nogil:
         for i in range(n):
             f(&uplo, &b.rows, b.data + i * b.step, &b.rows, state + i)
-    end_alone(alone)
-    return 0
-
-
-cdef int potrs(Block a, Block b, bint upper, Block info) except -1:
-    """Solve with the Cholesky factor."""
-    cdef Batch x = batch(a), y = batch(b)
-    cdef int* state = <int*>info.data
-    cdef char uplo = b"U" if upper else b"L"
-    cdef Py_ssize_t i, n = a.count
-    cdef potrs_fn f = <potrs_fn>routine(POTRS, a.kind)
-    cdef bint alone = is_alone(&x)
-    with nogil:
-        for i in range(n):
-            f(&uplo, &x.rows, &y.columns, x.data + i * x.step, &x.rows, y.data + i * y.step,
-              &y.rows, state + i)
     end_alone(alone)
     return 0
 
@@ -374,28 +454,6 @@ cdef int sytrs(Block a, Block pivots, Block b, bint hermitian) except -1:
         for i in range(n):
             f(&uplo, &x.rows, &y.columns, x.data + i * x.step, &x.rows, p + i * x.rows,
               y.data + i * y.step, &y.rows, &state)
-    return 0
-
-
-cdef int trsm(Block a, Block b, bint left, bint upper, char trans, bint unit) except -1:
-    """Solve with triangular matrices: `b` becomes the solution."""
-    cdef Batch x = batch(a), y = batch(b)
-    cdef char side = b"L" if left else b"R"
-    cdef char uplo = b"U" if upper else b"L"
-    cdef char diag = b"U" if unit else b"N"
-    cdef char t = trans
-    cdef int kind = a.kind
-    cdef Py_ssize_t i, n = a.count
-    cdef double one[2]
-    cdef trsm_fn f = <trsm_fn>routine_for(
-        TRSM, kind, small_trsm, is_small_triangle(x.rows, y.columns if left else y.rows))
-    set_one(kind, one)
-    cdef bint alone = is_alone(&x)
-    with nogil:
-        for i in range(n):
-            f(&side, &uplo, &t, &diag, &y.rows, &y.columns, one, x.data + i * x.step, &x.rows,
-              y.data + i * y.step, &y.rows)
-    end_alone(alone)
     return 0
 
 

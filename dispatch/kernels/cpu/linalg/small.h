@@ -1,6 +1,6 @@
 /* LAPACK's steps for matrices of a few rows, where a call of BLAS costs more than its arithmetic: triangular factors, triangles
-   solved, reflectors. Arguments, pivots and `info` are LAPACK's; the leading dimension is the number of rows. Each is
-   compiled for 2, 3 and 4 rows, and for any number up to a limit. */
+   solved, reflectors. Arguments, pivots and `info` are LAPACK's; the leading dimension is the number of rows, but where triangles
+   are solved. Each is compiled for 2, 3 and 4 rows, and for any number up to a limit. */
 #ifndef DISPATCH_SMALL_H
 #define DISPATCH_SMALL_H
 #include <float.h>

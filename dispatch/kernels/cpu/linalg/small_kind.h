@@ -43,15 +43,16 @@ static void SMALL(getrf)(int *m, int *n, void *a, int *rows, int *pivots, int *i
 }
 
 /* A triangle as a lower one, column after column, its diagonal inverted: an upper one is read from its end. */
-EACH void SMALL(read_triangle)(int n, T *restrict to, const T *restrict a, int forward, int transposed, int adjoint, int unit)
+EACH void SMALL(read_triangle)(int n, T *restrict to, const T *restrict a, int rows, int forward, int transposed, int adjoint,
+                               int unit)
 {
     for (int i = 0; i < n; i++) {
         for (int k = 0; k < i; k++) {
             const int r = forward ? i : n - 1 - i, c = forward ? k : n - 1 - k;
-            const T x = transposed ? a[r * n + c] : a[c * n + r];
+            const T x = transposed ? a[r * rows + c] : a[c * rows + r];
             to[k * n + i] = adjoint ? CONJ(x) : x;
         }
-        const T x = a[(forward ? i : n - 1 - i) * (n + 1)];
+        const T x = a[(forward ? i : n - 1 - i) * (rows + 1)];
         to[i * (n + 1)] = unit ? 1 : INVERSE(adjoint ? CONJ(x) : x);
     }
 }
@@ -96,15 +97,15 @@ WIDEST static void SMALL(solve_many)(int n, const T *restrict a, T *restrict b, 
     }
 }
 /* Vectors `step` from one to the next, their elements `along` apart, from the first row's. */
-static void SMALL(trsm)(char *side, char *uplo, char *trans, char *diag, int *m, int *columns, void *one, void *a, int *order,
+static void SMALL(trsm)(char *side, char *uplo, char *trans, char *diag, int *m, int *columns, void *one, void *a, int *a_rows,
                         void *to, int *rows)
 {
     T lower[SMALL_TRIANGLE * SMALL_TRIANGLE];
-    const int n = *order, is_left = *side == 'L', transposed = (*trans != 'N') == is_left;
+    const int is_left = *side == 'L', n = is_left ? *m : *columns, transposed = (*trans != 'N') == is_left;
     const int forward = (*uplo == 'L') != transposed, count = is_left ? *columns : *m;
     const int64_t step = is_left ? *rows : 1, down = is_left ? 1 : *rows, along = forward ? down : -down;
     T *b = forward ? to : (T *)to + (n - 1) * down;
-    WITH_ORDER(n, SMALL(read_triangle), lower, a, forward, transposed, *trans == 'C', *diag == 'U')
+    WITH_ORDER(n, SMALL(read_triangle), lower, a, *a_rows, forward, transposed, *trans == 'C', *diag == 'U')
     if (count > 3 && n * count > 24)
         SMALL(solve_many)(n, lower, b, count, step, along);
     else
