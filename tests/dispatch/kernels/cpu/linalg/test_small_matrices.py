@@ -1,4 +1,4 @@
-"""Matrices of a few rows have loops of their own: factors multiply to what they were made of."""
+"""Small matrices, and blocks of large ones, have loops of their own: factors give the matrix back."""
 
 import numpy as np
 import pytest
@@ -95,3 +95,23 @@ def test_reflectors_of_columns_whose_squares_leave_the_range(scale):
     q, r = linalg.qr(dispatch.from_numpy(a))
     np.testing.assert_allclose((q @ r).numpy(), a, rtol=1e-5)
     np.testing.assert_allclose((q.mT @ q).numpy(), np.eye(2), atol=1e-6)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("kind", KINDS)
+def test_large_triangles_are_solved_by_blocks(kind, threads):
+    a, columns = invertible(kind, 200), made(kind, 5, 200, 70)
+    factor = np.tril(a / 100) + np.eye(200, dtype=kind)
+    before = dispatch.get_num_threads()
+    dispatch.set_num_threads(threads)
+    try:
+        for one in (factor, factor.swapaxes(-2, -1).copy()):
+            x, upper = dispatch.from_numpy(one[0]), one is not factor
+            b = dispatch.from_numpy(columns[0])
+            close(x @ linalg.solve_triangular(x, b, upper=upper), columns[0])
+            close(linalg.solve_triangular(x, b.mT, upper=upper, left=False) @ x, columns[0].T)
+            whole = x.mH @ x if upper else x @ x.mH
+            close(whole @ dispatch.cholesky_solve(b, x, upper), columns[0])
+        close(dispatch.from_numpy(a[0]) @ linalg.solve(dispatch.from_numpy(a[0]), b), columns[0])
+    finally:
+        dispatch.set_num_threads(before)
