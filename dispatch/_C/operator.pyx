@@ -31,7 +31,7 @@ cdef enum:
 
 cdef uint32_t next_id = 1
 cdef dict python_modules = {}
-cdef tuple NUMBERS = (int, float)
+cdef tuple NUMBERS = (int, float, complex)
 
 # Enum values of the alias keys that the rules name, by their place in `alias_members`.
 cdef enum:

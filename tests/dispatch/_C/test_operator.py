@@ -113,3 +113,21 @@ def test_a_kernel_of_a_functionality_without_a_backend_serves_nobody(library, ke
         dispatch.ops.functionality.f(dispatch.ones(1))
     lib.impl("f", lambda x: x + 1, "CPU")
     assert dispatch.ops.functionality.f(dispatch.ones(1)).item() == 2
+
+
+def test_defaults_of_a_definition_belong_to_the_operator(library):
+    """They live as long as it does, whatever else is made and given back meanwhile."""
+    lib, seen = library("opdefaults", "DEF"), []
+    lib.define(
+        'f(Tensor x, float y=1234.5, int[] z=[70000, 80000], str s="a longer text", '
+        "int n=123456789, complex c=2j, Scalar d=3j, bool last=False) -> Tensor"
+    )
+    lib.impl("f", lambda x, *rest: seen.append(rest) or x.clone(), "CPU")
+    x = dispatch.ones(2)
+    for _ in range(20):
+        churned = [[float(i), [i, i], f"another text {i}", i + 10**9, 3j * i] for i in range(200)]
+        dispatch.ops.opdefaults.f(x, last=True)
+        dispatch.ops.opdefaults.f(x, y=1.5, last=True)
+        del churned
+    default = (1234.5, [70000, 80000], "a longer text", 123456789, 2j, 3j, True)
+    assert seen[0::2] == [default] * 20 and seen[1::2] == [(1.5, *default[1:])] * 20

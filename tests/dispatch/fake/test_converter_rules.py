@@ -1,6 +1,7 @@
 """FakeTensorConverter, rule by rule: marks, numbers, constants, symbols of parts, real tensors."""
 
 import gc
+import weakref
 
 import pytest
 
@@ -71,12 +72,17 @@ def test_numbers_count_conversions(mode):
 
 
 def test_a_counterpart_that_was_replaced_dies_alone(mode):
-    x, converter = dispatch.ones(2), mode.fake_tensor_converter
-    first, second = (FakeTensorMode().from_tensor(dispatch.ones(n)) for n in (3, 4))
-    converter.set_tensor_memo(x, first)
-    converter.set_tensor_memo(x, second)
-    del first
-    assert mode.from_tensor(x) is second
+    x, made = dispatch.ones(2), []
+    fake = mode.from_tensor(x)
+    dying = weakref.ref(fake, lambda _: made.append(mode.from_tensor(x)))
+    del fake
+    assert dying() is None and mode.from_tensor(x) is made[0]
+
+
+def test_the_memo_can_be_told(mode):
+    x, other = dispatch.ones(2), FakeTensorMode().from_tensor(dispatch.ones(3))
+    mode.fake_tensor_converter.set_tensor_memo(x, other)
+    assert mode.from_tensor(x) is other
 
 
 def test_a_counterpart_outlives_its_original_under_its_number(mode):

@@ -297,6 +297,28 @@ def test_a_formula_sees_the_same_needs_each_time_it_runs(scaled):
     assert needs == [(True,)] * 2
 
 
+def test_a_list_of_tensors_counts_as_its_elements_and_one_of_numbers_as_one(library):
+    lib, seen = library("tcol", "DEF"), []
+    lib.define("f(Tensor[] xs, int[] dims, Tensor[] none, Tensor y) -> (Tensor, Tensor[])")
+    lib.impl(
+        "f", lambda xs, dims, none, y: (y * 2, [x * 3 for x in xs]), "CompositeExplicitAutograd"
+    )
+
+    def backward(ctx, first, others):
+        seen.append((ctx.needs_input_grad, type(first), len(others)))
+        return others, None, [], first
+
+    setup = {"setup_context": lambda ctx, inputs, output: None}
+    dispatch.library.register_autograd("tcol::f", backward, **setup, lib=lib)
+    x, y = (dispatch.ones(2, requires_grad=True) for _ in range(2))
+    found, others = dispatch.ops.tcol.f([x, dispatch.ones(2)], [7, 8, 9], [], y)
+    assert all(t.requires_grad for t in (found, *others))
+    grads = [dispatch.ones(n) for n in (2, 3, 4)]
+    back = found.grad_fn.apply(*grads)
+    assert back[:2] == (grads[1], grads[2]) and back[2] is None and back[3] is grads[0]
+    assert seen == [(([True, False], False, [], True), Tensor, 2)]
+
+
 def test_setup_context_gets_keyword_only_inputs_by_name():
     seen = []
     op = make("kw", lambda x, *, n=3: x * n, schema="(Tensor x, *, int n=3) -> Tensor")
