@@ -33,6 +33,7 @@ from dispatch._C.operator cimport (
 from dispatch._C.plain_arguments cimport needs_care, plain_arguments
 from dispatch._C.python_api cimport (
     PyErr_Fetch_, PyErr_NormalizeException_, PyErr_Occurred_, PyErr_Restore_, PyUnicode_AsUTF8AndSize_, Py_DECREF_, Py_INCREF_,
+    Py_None_,
 )
 from dispatch._C.references cimport give, raised, set_error, take
 from dispatch._C.refusals cimport advice
@@ -154,9 +155,11 @@ cdef int register_set(const emitted_set* s, str package) except -1:
 cdef int first_op(const emitted_set* s, const char* name) noexcept:
     """Index of the first operator called `name`; -1."""
     cdef int lo = 0, hi = s.n_ops, mid
+    cdef const char* there
     while lo < hi:
         mid = (lo + hi) // 2
-        if strcmp(s.ops[mid].name, name) < 0:
+        there = s.ops[mid].name
+        if there[0] < name[0] or there[0] == name[0] and strcmp(there, name) < 0:
             lo = mid + 1
         else:
             hi = mid
@@ -359,7 +362,9 @@ cdef int define_entry(OperatorEntry e, object schema, str where) except -1:
             f"Each overload's schema should only be registered with a single call to def(). "
             f"Duplicate registration: registered at {where}. Original registration: registered at {e.schema_where}")
     set_schema(e, schema, where)
-    names = packets.setdefault(e.name, emitted_overloads(e.name))
+    names = packets.get(e.name)
+    if names is None:
+        names = packets[e.name] = emitted_overloads(e.name)
     if e.overload_name not in names:
         names.append(e.overload_name)
     return 0
@@ -477,7 +482,7 @@ cdef PyObject* call_backend_select(Kernel* k, PyObject* op, uint64_t ks, PyObjec
     """What is below decides; without a tensor, the device argument, if there is one."""
     cdef uint64_t python = ks & KS_PythonDispatcher
     ks &= KS_BackendSelect - 1
-    if ks >> 16 or not has_device(<OperatorEntry>op):
+    if ks >> 16 or device_place(<OperatorEntry>op) < 0:
         return give(take(redispatch(<OperatorEntry>op, ks | python, args)))
     return give(take(select_backend(<OperatorEntry>op, ks, args)))
 
@@ -616,15 +621,11 @@ cdef uint64_t BELOW_AUTOGRAD = KS_AUTOGRAD | KS_ADInplaceOrView
 
 
 cdef inline Kernel* lookup_fast(OperatorEntry e, uint64_t* ks) noexcept:
-    cdef int slot = e.row[ks_index(ks[0])]
-    cdef Kernel* k
-    if slot < ROW_SPECIAL:
-        k = e.kernels[slot]
-        if not k.flags & KF_FALLTHROUGH:
-            return k
-    elif ks[0] >> 16 == 0:
+    cdef int index = ks_index(ks[0]), slot = e.row[index]
+    cdef Kernel* k = e.kernels[slot] if slot < ROW_SPECIAL else fallbacks[index] if slot == ROW_FALLBACK else NULL
+    if k == NULL and ks[0] >> 16 == 0:
         return NULL                       # no tensor and no mode decides: the device argument may
-    return lookup(e, ks)
+    return k if k != NULL and not k.flags & KF_FALLTHROUGH else lookup(e, ks)
 
 
 cdef PyObject* call(OperatorEntry e, uint64_t ks, uint32_t flags, PyObject** args) noexcept:
@@ -693,33 +694,30 @@ cdef Kernel* kernel_for_key(OperatorEntry e, int value) noexcept:
     return NULL
 
 
-cdef bint has_device(OperatorEntry e) noexcept:
+cdef inline int device_place(OperatorEntry e) noexcept:
+    """Which argument is the device; -1."""
     cdef int i
     for i in range(e.sig.n_args):
         if e.sig.args[i].kind == AK_DEVICE:
-            return True
-    return False
+            return i
+    return -1
+
+
+cdef bint has_device(OperatorEntry e) noexcept:
+    return device_place(e) >= 0
 
 
 cdef PyObject* select_backend(OperatorEntry e, uint64_t ks, PyObject** args) noexcept:
     """A call without tensors: the device argument says which backend runs (PyTorch's BackendSelect kernels)."""
-    cdef int i
-    cdef PyObject* r
-    cdef object dev = None
+    cdef int i = device_place(e)
+    cdef PyObject* dev
     cdef ThreadState* ts = tls()
     cdef uint64_t chosen
-    cdef bint found = False
-    for i in range(e.sig.n_args):
-        if e.sig.args[i].kind == AK_DEVICE:
-            found = True
-            dev = <object>args[i]
-            break
-    if not found:
+    if i < 0:
         fail_lookup(e, ks, 0, ROW_FALLBACK)
         return NULL
-    if dev is None and ts.default_device != NULL:
-        dev = <object>ts.default_device
-    chosen = KS_BY_DEVICE_TYPE[(<dtypes.device>dev).devtype if dev is not None else 0]
+    dev = args[i] if args[i] != Py_None_ or ts.default_device == NULL else ts.default_device
+    chosen = KS_BY_DEVICE_TYPE[(<dtypes.device>dev).devtype if dev != Py_None_ else 0]
     chosen = ks_remove(chosen, BELOW_AUTOGRAD | ts.excluded) & (e.hard | (e.soft & live_fallbacks[0]) | 0xFFFF)
     if chosen >> 16 == 0:                 # all of the device's keys are excluded or fall through
         fail_lookup(e, chosen, 0, ROW_FALLBACK)

@@ -24,7 +24,7 @@ from dispatch._C.python_api cimport (
     PyBool_Check_, PyComplex_Check_, PyErr_Clear_, PyFloat_Check_, PyIndex_Check_, PyList_AsTuple_, PyList_CheckExact_,
     PyList_GET_ITEM_, PyList_GET_SIZE_, PyList_New_, PyList_SET_ITEM_, PyLong_CheckExact_, PyLong_Check_, PyMethod_New_,
     PyObject_TypeCheck_, PyTuple_CheckExact_, PyTuple_GET_ITEM_, PyTuple_GET_SIZE_, PyVectorcall_NARGS_, Py_DECREF_,
-    Py_INCREF_, Py_None_, Py_TPFLAGS_METHOD_DESCRIPTOR, Py_XDECREF_, enable_vectorcall, fits_int64,
+    Py_INCREF_, Py_None_, Py_TPFLAGS_METHOD_DESCRIPTOR, Py_TYPE_, Py_XDECREF_, enable_vectorcall, fits_int64,
 )
 from dispatch._C.references cimport give, set_error
 from dispatch._C.signature_order cimport EVERY_OVERLOAD, ordered_entries
@@ -391,17 +391,18 @@ cdef PyObject* call_function(PyObject* self, PyObject** args, size_t nargsf, PyO
         return NULL
     if found == FOUND_ANSWER:
         return r
-    if r != NULL and PyList_CheckExact_(r):
-        fixed = PyList_AsTuple_(r)          # functions and methods give tuples where operators give lists
-        Py_DECREF_(r)
-        return fixed
     if r == NULL:
         return name_failure()
-    if PyTuple_CheckExact_(r):
-        return with_names(self, r, args, nargs, kwnames)
-    if (PyLong_Check_(r) or PyFloat_Check_(r) or PyComplex_Check_(r)) and gives_tensors(<OpFunction>self):
-        Py_DECREF_(r)
-        return refuse_number((<OpFunction>self).packet)
+    if Py_TYPE_(r) != TENSOR:
+        if PyList_CheckExact_(r):
+            fixed = PyList_AsTuple_(r)      # functions and methods give tuples where operators give lists
+            Py_DECREF_(r)
+            return fixed
+        if PyTuple_CheckExact_(r):
+            return with_names(self, r, args, nargs, kwnames)
+        if (PyLong_Check_(r) or PyFloat_Check_(r) or PyComplex_Check_(r)) and gives_tensors(<OpFunction>self):
+            Py_DECREF_(r)
+            return refuse_number((<OpFunction>self).packet)
     if nargs != 0 and r != args[0] and writes_first((<OpFunction>self).packet):
         Py_INCREF_(args[0])                 # `x.add_(1)` is x, whatever a mode gave back
         Py_DECREF_(r)

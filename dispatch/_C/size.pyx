@@ -7,7 +7,7 @@ from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 from cpython.tuple cimport PyTuple_SET_ITEM
 from libc.stdint cimport int64_t, uint64_t
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memcpy
 
 from dispatch._C.naming cimport full_name
 from dispatch._C.python_api cimport PyObject_GC_UnTrack_
@@ -105,8 +105,11 @@ cdef object new_size(int n, const int64_t* values):
         h = (h ^ <uint64_t>values[i]) * <uint64_t>0x9E3779B97F4A7C15
         h ^= h >> 32
     place = &kept_sizes[h >> (64 - KEPT_BITS)]
-    if place.size == NULL or place.n != n or memcmp(place.values, values, n * sizeof(int64_t)) != 0:
+    if place.size == NULL or place.n != n:
         return keep(place, n, values)
+    for i in range(n):                   # calling memcmp costs more than the few numbers that there are
+        if place.values[i] != values[i]:
+            return keep(place, n, values)
     return <object>place.size
 
 

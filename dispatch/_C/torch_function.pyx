@@ -33,6 +33,12 @@ cdef extern from *:
     static inline PyObject* dispatch_descriptor_get(PyObject* d, PyObject* o, PyObject* cls) {
         return Py_TYPE(d)->tp_descr_get(d, o, cls);
     }
+    /* How a property of a compiled class is read; NULL for another descriptor. */
+    static inline getter dispatch_getter_of(PyObject* d, void** closure) {
+        if (!Py_IS_TYPE(d, &PyGetSetDescr_Type)) return NULL;
+        *closure = ((PyGetSetDescrObject*)d)->d_getset->closure;
+        return ((PyGetSetDescrObject*)d)->d_getset->get;
+    }
     static inline int dispatch_descriptor_set(PyObject* d, PyObject* o, PyObject* value) {
         descrsetfunc set = Py_TYPE(d)->tp_descr_set;
         if (set) return set(d, o, value);
@@ -44,6 +50,8 @@ cdef extern from *:
     static __thread PyObject* dispatch_handled_function;    /* what the innermost handler was asked about; only compared */
     """
     object dispatch_descriptor_get(PyObject* d, PyObject* o, PyObject* cls)
+    ctypedef object (*getter)(PyObject* o, void* closure)
+    getter getter_of "dispatch_getter_of"(PyObject* d, void** closure) noexcept
     int dispatch_descriptor_set(PyObject* d, PyObject* o, PyObject* value) except -1
     bint skip_next "dispatch_skip_function"
     bint skipped "dispatch_skipped_function"
@@ -598,6 +606,8 @@ cdef class WatchedMethod(Watched):
 cdef class WatchedProperty:
     """A property of Tensor that asks `__torch_function__` before it is read, written or deleted."""
     cdef object inner                # the descriptor below
+    cdef getter get                  # what reads it, where that is C and takes any tensor; NULL
+    cdef void* closure
     cdef readonly str __name__
     cdef bint setter_asks
 
@@ -605,6 +615,8 @@ cdef class WatchedProperty:
         if not hasattr(type(inner), "__get__") or not hasattr(type(inner), "__set__"):
             raise TypeError(f"expected a property, got {type(inner).__name__}")
         self.inner = inner
+        if getattr(inner, "__objclass__", None) is Tensor:
+            self.get = getter_of(<PyObject*>inner, &self.closure)
         self.__name__ = name
         self.setter_asks = setter_asks
 
@@ -614,13 +626,16 @@ cdef class WatchedProperty:
         cdef bint asked = False
         if instance is None:
             return self
-        if PyObject_TypeCheck_(o, TENSOR) and (n_function_modes != 0 or (<Tensor>o).c_flags & TF_HAS_TORCH_FUNCTION):
-            skipped = False
-            r = asked_for(self.__get__, (instance,), &asked)
-            if asked:
-                return r
-            if skipped:
-                return get_quietly(self.inner, o)
+        if PyObject_TypeCheck_(o, TENSOR):
+            if n_function_modes != 0 or (<Tensor>o).c_flags & TF_HAS_TORCH_FUNCTION:
+                skipped = False
+                r = asked_for(self.__get__, (instance,), &asked)
+                if asked:
+                    return r
+                if skipped:
+                    return get_quietly(self.inner, o)
+            if self.get != NULL:
+                return self.get(o, self.closure)
         return dispatch_descriptor_get(<PyObject*>self.inner, o, Py_TYPE_(o))
 
     def __set__(self, instance, value):

@@ -403,6 +403,7 @@ cdef int complete_options(Signature* sig, Frame* f) noexcept:
                 Py_INCREF_(chosen)
                 f.owned[f.n_owned] = chosen
                 f.n_owned += 1
+        break
     return 0
 
 

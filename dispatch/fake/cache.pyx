@@ -159,8 +159,15 @@ cdef int put_str(Key* k, PyObject* o) noexcept:
     return BY_NONE
 
 
+cdef inline int put_int(Key* k, PyObject* o) noexcept:
+    cdef int overflow = 0
+    put(k, KT_INT)
+    put(k, <uint64_t>PyLong_AsLongLongAndOverflow_(o, &overflow))
+    return BY_ARGUMENT if overflow else BY_NONE
+
+
 cdef int put_value(Key* k, object mode, PyObject* o) noexcept:
-    cdef int overflow = 0, kind
+    cdef int kind
     cdef double d
     cdef PyObject* tp
     if not room(k, 3):
@@ -168,10 +175,7 @@ cdef int put_value(Key* k, object mode, PyObject* o) noexcept:
     if o == Py_None_:
         put(k, KT_NONE)
     elif PyLong_CheckExact_(o):
-        put(k, KT_INT)
-        put(k, <uint64_t>PyLong_AsLongLongAndOverflow_(o, &overflow))
-        if overflow:
-            return BY_ARGUMENT
+        return put_int(k, o)
     elif o == Py_True_ or o == Py_False_:
         put(k, KT_TRUE if o == Py_True_ else KT_FALSE)
     elif PyFloat_CheckExact_(o):
@@ -211,12 +215,14 @@ cdef int put_value(Key* k, object mode, PyObject* o) noexcept:
 
 cdef int put_list(Key* k, object mode, PyObject* o) noexcept:
     cdef Py_ssize_t i, n = PyList_GET_SIZE_(o)
+    cdef PyObject* item
     cdef int why
     if not room(k, 1):
         return BY_TOO_LARGE
     put(k, KT_LIST | <uint64_t>n << 8)
     for i in range(n):
-        why = put_value(k, mode, PyList_GET_ITEM_(o, i))
+        item = PyList_GET_ITEM_(o, i)
+        why = put_int(k, item) if PyLong_CheckExact_(item) and room(k, 2) else put_value(k, mode, item)
         if why:
             return why
     return BY_NONE
@@ -276,10 +282,11 @@ cdef int build_key(Key* key, object mode, uint64_t settings, OperatorEntry e, Py
             return why
     if e.flags & (OF_MUTABLE | OF_ALIASING) and not put_sharing(key, e, args):
         return BY_TOO_LARGE
-    for i in range(key.n):
+    for i in range(key.n):               # a word that differs gives another hash: what is multiplied with is odd
         h = (h ^ key.words[i]) * <uint64_t>0xFF51AFD7ED558CCD
-        h ^= h >> 32
-    key.hash = h
+    h ^= h >> 32
+    h *= <uint64_t>0xC4CEB9FE1A85EC53
+    key.hash = h ^ h >> 29
     return BY_NONE
 
 

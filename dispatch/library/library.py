@@ -151,7 +151,7 @@ class Library:
         if dispatch_key == "Meta":
             check_no_decomposition(name if "::" in name else f"{self.ns}::{name}")
         module = self.m or self._module()
-        there = token in _impls or _is_built_in(self.ns, name, dispatch_key)
+        there = token in _impls or (self.ns == "aten" and _is_built_in(name, dispatch_key))
         if there and dispatch_key != "Meta":
             advise_once("Library.impl", f"{name} has a kernel at {dispatch_key} already")
         module.impl(name, dispatch_key or "CompositeImplicitAutograd", fn, with_keyset)
@@ -247,10 +247,8 @@ class Library:
             self.m = None
 
 
-def _is_built_in(ns: str, name: str, dispatch_key: str) -> bool:
-    """Whether it is an operator of the package that has a kernel there."""
-    if ns != "aten":
-        return False
+def _is_built_in(name: str, dispatch_key: str) -> bool:
+    """Whether the operator of aten has a kernel of the package there."""
     whole = name if "::" in name else f"aten::{name}"
     key = dispatch_key or "CompositeImplicitAutograd"
     with contextlib.suppress(RuntimeError):  # an operator or a key that is none

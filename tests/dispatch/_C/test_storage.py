@@ -67,3 +67,26 @@ def test_a_storage_of_another_device_is_refused():
         with pytest.raises(RuntimeError, match="the storage is on"):
             t.set_(storage.untyped_storage(), 0, (1,), (1,))
         assert t.shape == (2,)
+
+
+@pytest.mark.parametrize("n", [1, 64, 65])
+def test_bytes_that_come_again_are_nobody_elses(n):
+    kept = [dispatch.full((n,), i, dtype=dispatch.uint8) for i in range(200)]
+    seen = [t.numpy() for t in kept[::2]]
+    expected = [a.tolist() for a in seen]
+    del kept
+    more = [dispatch.full((n,), 255, dtype=dispatch.uint8) for _ in range(400)]
+    assert [a.tolist() for a in seen] == expected
+    assert len({t.data_ptr() for t in more}) == 400
+
+
+def test_a_storage_that_grew_keeps_its_bytes_from_others():
+    for grown in (8, 60, 64, 70, 64, 2000):
+        t = dispatch.ones(4, dtype=dispatch.uint8)
+        t.untyped_storage().resize_(grown)
+        t.set_(t.untyped_storage(), 0, (grown,), (1,)).fill_(7)
+        t.untyped_storage().resize_(1)
+        del t
+        others = [dispatch.zeros(64, dtype=dispatch.uint8) for _ in range(3)]
+        others[0].fill_(9)
+        assert [o.sum().item() for o in others] == [576, 0, 0]

@@ -1,6 +1,8 @@
 """FakeTensor: its constructor, its device, what is refused, and instances that nobody filled in."""
 
 import copy
+import gc
+import weakref
 
 import pytest
 
@@ -145,3 +147,31 @@ def test_an_address_is_refused_where_nobody_may_ask(mode):
     mode._allow_unsafe_data_ptr_access = False
     with pytest.raises(RuntimeError, match="no memory"):
         fake.data_ptr()
+
+
+def test_a_fake_tensor_has_nothing_of_one_that_ended(mode):
+    """Their memory comes again, more than is kept at once too."""
+    ended = [mode.from_tensor(dispatch.ones(2, 3)) for _ in range(300)]
+    for f in ended:
+        f.note = ended
+        f.requires_grad_()
+        f.constant = dispatch.ones(1)
+        f.detach().add_(1)
+    del f
+    ended.clear()
+    gc.collect()
+    made = [mode.from_tensor(dispatch.empty(4)) for _ in range(400)]
+    assert len(set(map(id, made))) == 400 and all(map(gc.is_tracked, made))
+    for f in made:
+        assert (f._version, f.requires_grad, f.constant, f.shape) == (0, False, None, (4,))
+        assert not vars(f) and f._base is None and weakref.ref(f)() is f
+
+
+def test_a_class_below_has_memory_of_its_own(mode, meta):
+    class Below(FakeTensor):
+        pass
+
+    for _ in range(3):
+        below = [Below(mode, meta, "cpu") for _ in range(5)]
+        del below
+        assert {type(mode.from_tensor(dispatch.empty(4))) for _ in range(5)} == {FakeTensor}
