@@ -46,6 +46,7 @@ ctypedef double complex doubles
 cdef extern from "small.h" nogil:
     int SMALL_ORDER, SMALL_TRIANGLE
     void* const* small_getrf
+    void* const* small_panel
     void* const* small_trsm
     void* const* small_potrf
     void* const* small_geqrf
@@ -58,11 +59,11 @@ cdef enum:
     ONE_THREAD = 768                         # rows and columns up to which one thread factors
 
 cdef enum:                                   # places in NAMES
-    GETRF, POTRF, POTRI, SYTRF, SYTRS, HETRF, HETRS, TRSM, GEQRF, ORGQR, ORMQR, SYEVD, GEEV, GESDD, GEMM, ROUTINES
+    POTRF, POTRI, SYTRF, SYTRS, HETRF, HETRS, TRSM, GEQRF, ORGQR, ORMQR, SYEVD, GEEV, GESDD, GEMM, ROUTINES
 
 # Without the letter of the dtype; where it differs, the name for complex numbers too.
 cdef tuple NAMES = (
-    ("getrf",), ("potrf",), ("potri",), ("sytrf",), ("sytrs",), ("sytrf", "hetrf"),
+    ("potrf",), ("potri",), ("sytrf",), ("sytrs",), ("sytrf", "hetrf"),
     ("sytrs", "hetrs"), ("trsm",), ("geqrf",), ("orgqr", "ungqr"), ("ormqr", "unmqr"), ("syevd", "heevd"), ("geev",),
     ("gesdd",), ("gemm",))
 cdef str LETTERS = "sdcz"
@@ -157,44 +158,19 @@ cdef void over_batch(span_fn f, void* context, Batch* a, Py_ssize_t n) noexcept 
     end_alone(alone)
 
 
-# ---- triangular factors ------------------------------------------------------------------------
-
-cdef struct Factoring:
-    Batch a
-    int* pivots
-    int* state
-    int k
-    getrf_fn f
-
-
-cdef void factor_span(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
-    cdef Factoring* j = <Factoring*>context
-    cdef int64_t i
-    for i in range(first, end):
-        j.f(&j.a.rows, &j.a.columns, j.a.data + i * j.a.step, &j.a.rows, j.pivots + i * j.k, j.state + i)
-
-
-cdef int getrf(Block a, Block pivots, Block info) except -1:
-    """LU factors with partial pivoting; `pivots` (batch, min(m, n)) are rows counted from 1."""
-    cdef Factoring j
-    j.a, j.pivots, j.state = batch(a), <int*>pivots.data, <int*>info.data
-    j.k, j.f = min(j.a.rows, j.a.columns), <getrf_fn>routine_for(GETRF, a.kind, small_getrf, max(a.rows, a.columns) <= SMALL_ORDER)
-    with nogil:
-        over_batch(factor_span, &j, &j.a, a.count)
-    return 0
-
+# ---- exchanges of rows ----------------------------------------------------------------------------
 
 ctypedef fused cell:                         # what an element is moved as
     uint32_t
     uint64_t
     doubles
 
-cdef void exchange_cells(cell* column, int columns, int rows, const int* pivots, bint back) noexcept nogil:
+cdef void exchange_cells(cell* column, int columns, int rows, const int* pivots, int n, bint back) noexcept nogil:
     cdef cell kept
     cdef int c, k, row
     for c in range(columns):
-        for k in range(rows):
-            row = rows - 1 - k if back else k
+        for k in range(n):
+            row = n - 1 - k if back else k
             if pivots[row] - 1 != row and 0 < pivots[row] <= rows:
                 kept = column[row]
                 column[row] = column[pivots[row] - 1]
@@ -202,15 +178,19 @@ cdef void exchange_cells(cell* column, int columns, int rows, const int* pivots,
         column += rows
 
 
+cdef void exchange_rows(char* data, int columns, int rows, size_t item, const int* pivots, int n, bint back) noexcept nogil:
+    """The first rows of columns, `rows` apart, with what n pivots say, or back."""
+    if item == 4:
+        exchange_cells(<uint32_t*>data, columns, rows, pivots, n, back)
+    elif item == 8:
+        exchange_cells(<uint64_t*>data, columns, rows, pivots, n, back)
+    else:
+        exchange_cells(<doubles*>data, columns, rows, pivots, n, back)
+
+
 cdef void exchange(const Batch* y, Py_ssize_t i, const int* pivots, size_t item, bint back) noexcept nogil:
     """Exchange rows of the i-th matrix as `getrf` did, or undo it."""
-    cdef char* data = y.data + i * y.step
-    if item == 4:
-        exchange_cells(<uint32_t*>data, y.columns, y.rows, pivots, back)
-    elif item == 8:
-        exchange_cells(<uint64_t*>data, y.columns, y.rows, pivots, back)
-    else:
-        exchange_cells(<doubles*>data, y.columns, y.rows, pivots, back)
+    exchange_rows(y.data + i * y.step, y.columns, y.rows, item, pivots, y.rows, back)
 
 
 # ---- solving with triangles ----------------------------------------------------------------------
@@ -222,7 +202,7 @@ cdef struct Triangle:                        # op(a) x = b from the left, x op(a
     char side, uplo, trans, diag
     char* a
     char* b
-    int order, rows, vectors                 # rows: b's leading dimension; vectors: its columns, from the right its rows
+    int order, a_rows, rows, vectors         # a's and b's leading dimensions; vectors: b's columns, from the right its rows
     size_t item
     trsm_fn whole, small                     # BLAS's, and ours up to SMALL_TRIANGLE
     gemm_fn gemm
@@ -231,7 +211,7 @@ cdef struct Triangle:                        # op(a) x = b from the left, x op(a
 
 
 cdef int set_triangle(Triangle* t, int kind, int order, int rows, int vectors) except -1:
-    t.order, t.rows, t.vectors, t.item = order, rows, vectors, width(kind)
+    t.order, t.a_rows, t.rows, t.vectors, t.item = order, order, rows, vectors, width(kind)
     t.side, t.trans = b"L", b"N"
     t.whole, t.small = <trsm_fn>routine(TRSM, kind), <trsm_fn>small_trsm[kind]
     t.gemm = <gemm_fn>routine(GEMM, kind)
@@ -264,14 +244,16 @@ cdef void solve_blocks(Triangle* t, int64_t first, int64_t end) noexcept nogil:
         others = t.order - low if forward else start
         here = b + start * along
         f(&t.side, &t.uplo, &t.trans, &t.diag, &size if is_left else &count, &count if is_left else &size, t.one,
-          t.a + (<size_t>start * t.order + start) * t.item, &t.order, here, &t.rows)
+          t.a + (<size_t>start * t.a_rows + start) * t.item, &t.a_rows, here, &t.rows)
         if others == 0:
             continue
-        part = t.a + (<size_t>low * t.order + start if turned else <size_t>start * t.order + low) * t.item
+        part = t.a + (<size_t>low * t.a_rows + start if turned else <size_t>start * t.a_rows + low) * t.item
         if is_left:
-            t.gemm(&t.trans, &no, &others, &count, &size, t.minus, part, &t.order, here, &t.rows, t.one, b + low * along, &t.rows)
+            t.gemm(&t.trans, &no, &others, &count, &size, t.minus, part, &t.a_rows, here, &t.rows, t.one, b + low * along,
+                   &t.rows)
         else:
-            t.gemm(&no, &t.trans, &count, &others, &size, t.minus, here, &t.rows, part, &t.order, t.one, b + low * along, &t.rows)
+            t.gemm(&no, &t.trans, &count, &others, &size, t.minus, here, &t.rows, part, &t.a_rows, t.one, b + low * along,
+                   &t.rows)
 
 
 cdef void solve_vectors(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
@@ -369,6 +351,94 @@ cdef int trsm(Block a, Block b, bint left, bint upper, char trans, bint unit) ex
     j.triangles[0].trans = trans
     with nogil:
         solve_all(&j, a.count)
+    return 0
+
+
+# ---- triangular factors ------------------------------------------------------------------------
+
+cdef enum:
+    PANEL = 16                               # columns that are factored without products
+
+cdef struct Factoring:
+    Batch a
+    int* pivots
+    int* state
+    int k
+    getrf_fn whole                           # small matrices; NULL: by panels
+    getrf_fn panel
+    Triangle left                            # what the left columns of a matrix solve for in the right ones
+
+cdef struct Update:                          # of the right columns by the left ones
+    const Factoring* j
+    Triangle left
+    const int* pivots
+    int below                                # rows below the left triangle
+
+
+cdef void update_columns(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef Update* u = <Update*>context
+    cdef Triangle* t = &u.left
+    cdef int count
+    cdef char no = b"N"
+    cdef char* b
+    first, end = first * VECTORS, min(end * VECTORS, <int64_t>t.vectors)
+    count, b = <int>(end - first), t.b + first * (t.item * t.rows)
+    exchange_rows(b, count, t.rows, t.item, u.pivots, t.order, False)
+    solve_blocks(t, first, end)
+    if u.below:
+        t.gemm(&no, &no, &u.below, &count, &t.order, t.minus, t.a + t.order * t.item, &t.a_rows, b, &t.rows, t.one,
+               b + t.order * t.item, &t.rows)
+
+
+cdef void factor(const Factoring* j, char* a, int m, int n, int* pivots, int* state) noexcept nogil:
+    """A half of the columns, then what they leave of the other half: most of it is products."""
+    cdef Update u
+    cdef int i, left = min(m, (n // 2 + PANEL - 1) // PANEL * PANEL), rest = 0, rows = j.a.rows, k, units
+    cdef char* right
+    if n <= PANEL:
+        j.panel(&m, &n, a, &rows, pivots, state)
+        return
+    factor(j, a, m, left, pivots, state)
+    right = a + <size_t>left * rows * j.left.item
+    u.j, u.left, u.pivots, u.below = j, j.left, pivots, m - left
+    u.left.a, u.left.b, u.left.order, u.left.vectors = a, right, left, n - left
+    units = (n - left + VECTORS - 1) // VECTORS
+    in_blas_spans(update_columns, &u, units, parts_for(units, <int64_t>2 * m * left * (n - left)))
+    if m == left:
+        return
+    k = min(m, n) - left
+    factor(j, right + left * j.left.item, m - left, n - left, pivots + left, &rest)
+    exchange_rows(a + left * j.left.item, left, rows, j.left.item, pivots + left, k, False)
+    for i in range(k):
+        pivots[left + i] += left
+    if rest and not state[0]:
+        state[0] = rest + left
+
+
+cdef void factor_span(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef Factoring* j = <Factoring*>context
+    cdef char* a
+    cdef int64_t i
+    for i in range(first, end):
+        a = j.a.data + i * j.a.step
+        if j.whole != NULL:
+            j.whole(&j.a.rows, &j.a.columns, a, &j.a.rows, j.pivots + i * j.k, j.state + i)
+        else:
+            factor(j, a, j.a.rows, j.a.columns, j.pivots + i * j.k, j.state + i)
+
+
+cdef int getrf(Block a, Block pivots, Block info) except -1:
+    """LU factors with partial pivoting; `pivots` (batch, min(m, n)) are rows counted from 1."""
+    cdef Factoring j
+    j.a, j.pivots, j.state = batch(a), <int*>pivots.data, <int*>info.data
+    j.k = min(j.a.rows, j.a.columns)
+    j.whole = <getrf_fn>small_getrf[a.kind] if max(a.rows, a.columns) <= SMALL_ORDER else NULL
+    j.panel = <getrf_fn>small_panel[a.kind]
+    set_triangle(&j.left, a.kind, 0, a.rows, 0)
+    j.left.a_rows = a.rows
+    j.left.uplo, j.left.diag = b"L", b"U"
+    with nogil:
+        over_batch(factor_span, &j, &j.a, a.count)
     return 0
 
 
@@ -591,6 +661,7 @@ cdef int syevd(Block a, Block w, bint upper, bint vectors, Block info) except -1
     int_work = <int*>space(int_size * sizeof(int))
     if kind >= COMPLEX:
         real_work = space(real_size * width(kind & 1))
+    cdef bint alone = is_alone(&b)
     with nogil:
         for i in range(n):
             if kind < COMPLEX:
@@ -600,6 +671,7 @@ cdef int syevd(Block a, Block w, bint upper, bint vectors, Block info) except -1
                 (<heevd_fn>f)(&job, &uplo, &b.rows, b.data + i * b.step, &b.rows,
                               v.data + i * v.step, work, &size, real_work, &real_size, int_work,
                               &int_size, state + i)
+    end_alone(alone)
     free(work)
     free(int_work)
     free(real_work)
@@ -636,6 +708,7 @@ cdef int geev(Block a, Block w, Block wi, Block vectors,
                       &vr.rows, query, &size, real_work, state)
     size = size_of(kind, query)
     work = space(size * width(kind))
+    cdef bint alone = is_alone(&b)
     with nogil:
         for i in range(n):
             if kind < COMPLEX:
@@ -646,6 +719,7 @@ cdef int geev(Block a, Block w, Block wi, Block vectors,
                 (<zgeev_fn>f)(&no, &job, &b.rows, b.data + i * b.step, &b.rows, v.data + i * v.step,
                               NULL, &one, vr.data + i * vr.step, &vr.rows, work, &size, real_work,
                               state + i)
+    end_alone(alone)
     free(work)
     free(real_work)
     return 0
@@ -685,6 +759,7 @@ cdef int gesdd(Block a, Block s, Block u, Block vt,
                        &y.rows, query, &size, real_work, int_work, state)
     size = size_of(kind, query)
     work = space(size * width(kind))
+    cdef bint alone = is_alone(&b)
     with nogil:
         for i in range(n):
             if kind < COMPLEX:
@@ -696,6 +771,7 @@ cdef int gesdd(Block a, Block s, Block u, Block vt,
                                w.data + i * w.step, x.data + i * x.step, &x.rows,
                                y.data + i * y.step, &y.rows, work, &size, real_work, int_work,
                                state + i)
+    end_alone(alone)
     free(work)
     free(int_work)
     free(real_work)

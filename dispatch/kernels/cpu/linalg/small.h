@@ -1,6 +1,6 @@
 /* LAPACK's steps for matrices of a few rows, where a call of BLAS costs more than its arithmetic: triangular factors, triangles
    solved, reflectors. Arguments, pivots and `info` are LAPACK's; the leading dimension is the number of rows, but where triangles
-   are solved. Each is compiled for 2, 3 and 4 rows, and for any number up to a limit. */
+   are solved and in panels. Each is compiled for 2, 3 and 4 rows, and for any number up to a limit. */
 #ifndef DISPATCH_SMALL_H
 #define DISPATCH_SMALL_H
 #include <float.h>
@@ -133,6 +133,7 @@ static const small_lanes_double small_signs_double = {-1, 1, -1, 1, -1, 1, -1, 1
 
 /* By LAPACK's place of a dtype. */
 static void *const small_getrf[4] = {small_getrf_s, small_getrf_d, small_getrf_c, small_getrf_z};
+static void *const small_panel[4] = {small_panel_s, small_panel_d, small_panel_c, small_panel_z};
 static void *const small_trsm[4] = {small_trsm_s, small_trsm_d, small_trsm_c, small_trsm_z};
 static void *const small_potrf[4] = {small_potrf_s, small_potrf_d, small_potrf_c, small_potrf_z};
 static void *const small_geqrf[4] = {small_geqrf_s, small_geqrf_d, small_geqrf_c, small_geqrf_z};

@@ -2,17 +2,34 @@
 
 #define LANES (int)(64 / sizeof(T))
 
-EACH void SMALL(factor)(int m, int n, T *restrict a, int *restrict pivots, int *info)
+/* Where the largest element of a column is, from k on; its bits. */
+EACH int64_t SMALL(largest)(int m, int k, const T *column, int64_t *at)
+{
+    int64_t largest = BITS(SMALL(size)(column[k]));
+    *at = k;
+    if (m - k > SMALL_ORDER) {
+        for (int i = k + 1; i < m; i++) {
+            const int64_t size = BITS(SMALL(size)(column[i]));
+            largest = size > largest ? size : largest;
+        }
+        while (BITS(SMALL(size)(column[*at])) != largest)
+            ++*at;
+        return largest;
+    }
+    for (int i = k + 1; i < m; i++) {
+        const int64_t size = BITS(SMALL(size)(column[i])), is_larger = (largest - size) >> 63;
+        *at += (i - *at) & is_larger;              /* a branch would often be guessed wrong */
+        largest += (size - largest) & is_larger;
+    }
+    return largest;
+}
+EACH void SMALL(factor)(int m, int n, T *restrict a, int rows, int *restrict pivots, int *info)
 {
     *info = 0;
     for (int k = 0; k < (m < n ? m : n); k++) {
-        T *column = a + k * m;
-        int64_t at = k, largest = BITS(SMALL(size)(column[k]));
-        for (int i = k + 1; i < m; i++) {
-            const int64_t size = BITS(SMALL(size)(column[i])), is_larger = (largest - size) >> 63;
-            at += (i - at) & is_larger;            /* a branch would often be guessed wrong */
-            largest += (size - largest) & is_larger;
-        }
+        T *column = a + (int64_t)k * rows;
+        int64_t at;
+        const int64_t largest = SMALL(largest)(m, k, column, &at);
         pivots[k] = (int)at + 1;
         if (largest == 0) {
             if (*info == 0)
@@ -20,26 +37,35 @@ EACH void SMALL(factor)(int m, int n, T *restrict a, int *restrict pivots, int *
             continue;
         }
         for (int j = 0; j < n; j++) {              /* also where `at` is k */
-            const T kept = a[j * m + k];
-            a[j * m + k] = a[j * m + at];
-            a[j * m + at] = kept;
+            T *other = a + (int64_t)j * rows;
+            const T kept = other[k];
+            other[k] = other[at];
+            other[at] = kept;
         }
         const T by = INVERSE(column[k]);
         const int is_tiny = largest < BITS(LEAST);
         for (int i = k + 1; i < m; i++)
             column[i] = is_tiny ? column[i] / column[k] : TIMES(column[i], by);
-        for (int j = k + 1; j < n; j++)
+        for (int j = k + 1; j < n; j++) {
+            T *other = a + (int64_t)j * rows;
+            const T u = other[k];
             for (int i = k + 1; i < m; i++)
-                a[j * m + i] -= TIMES(column[i], a[j * m + k]);
+                other[i] -= TIMES(column[i], u);
+        }
     }
 }
-EACH void SMALL(factor_square)(int n, T *a, int *pivots, int *info) { SMALL(factor)(n, n, a, pivots, info); }
+EACH void SMALL(factor_square)(int n, T *a, int *pivots, int *info) { SMALL(factor)(n, n, a, n, pivots, info); }
 static void SMALL(getrf)(int *m, int *n, void *a, int *rows, int *pivots, int *info)
 {
     if (*m == *n)
         WITH_ORDER(*m, SMALL(factor_square), a, pivots, info)
     else
-        SMALL(factor)(*m, *n, a, pivots, info);
+        SMALL(factor)(*m, *n, a, *rows, pivots, info);
+}
+/* A few columns of a large matrix. */
+WIDEST static void SMALL(panel)(int *m, int *n, void *a, int *rows, int *pivots, int *info)
+{
+    SMALL(factor)(*m, *n, a, *rows, pivots, info);
 }
 
 /* A triangle as a lower one, column after column, its diagonal inverted: an upper one is read from its end. */

@@ -1,4 +1,4 @@
-"""Small matrices, and blocks of large ones, have loops of their own: factors give the matrix back."""
+"""Small matrices, and blocks of large ones, have loops of their own: factors give them back."""
 
 import numpy as np
 import pytest
