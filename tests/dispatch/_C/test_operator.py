@@ -131,3 +131,19 @@ def test_defaults_of_a_definition_belong_to_the_operator(library):
         del churned
     default = (1234.5, [70000, 80000], "a longer text", 123456789, 2j, 3j, True)
     assert seen[0::2] == [default] * 20 and seen[1::2] == [(1.5, *default[1:])] * 20
+
+
+@pytest.mark.parametrize("key", ["Conjugate", "Negative"])
+def test_a_key_that_an_operator_lets_pass_has_no_fallback_there(library, key):
+    """Also where none of its kernels stands at an alias key."""
+    lib, seen = library("oppass", "DEF"), []
+    for name in "fg":
+        lib.define(f"{name}(Tensor x) -> Tensor")
+        kernel = lambda x: seen.append((x.is_conj(), x.is_neg())) or x.clone()  # noqa: E731
+        lib.impl(name, kernel, "CPU")
+    lib.impl("f", dispatch.library.fallthrough_kernel, key)
+    x = dispatch.ones(2, dtype=dispatch.complex64)
+    marked = x.conj() if key == "Conjugate" else dispatch.ops.aten._neg_view(x)
+    for op in (dispatch.ops.oppass.f, dispatch.ops.oppass.g):
+        op(marked)
+    assert seen == [(key == "Conjugate", key == "Negative"), (False, False)]

@@ -398,3 +398,35 @@ def test_the_first_kernel_in_place_of_another_is_told(library, name, key):
     with pytest.warns(UserWarning, match=f"{name}.* CPU already"):
         lib.impl(name, lambda x: x, key)
     lib.impl(name, lambda x: x, key)
+
+
+@pytest.mark.filterwarnings("ignore:Library.impl")
+def test_kernels_outlive_the_definition_and_each_goes_with_its_library():
+    def added(number, kind="IMPL"):
+        lib = Library("tlgo", kind)
+        if kind == "DEF":
+            lib.define("f(Tensor x) -> Tensor")
+        lib.impl("f", lambda x: x + number, "CPU")
+        return lib
+
+    def result():
+        return dispatch.ops.tlgo.f(dispatch.zeros(1)).item()
+
+    first, kernel = added(1, "DEF"), added(2)
+    assert result() == 2
+    first._destroy()
+    second = Library("tlgo", "DEF")
+    second.define("f(Tensor x) -> Tensor")
+    assert result() == 2
+    second.impl("f", lambda x: x + 3, "CPU")
+    assert result() == 3
+    kernel._destroy()
+    assert result() == 3
+    lower, upper = added(4), added(5)
+    lower._destroy()
+    assert result() == 5
+    upper._destroy()
+    assert result() == 3
+    second._destroy()
+    with pytest.raises(AttributeError):
+        result()
