@@ -6,45 +6,48 @@ load when they are first used, and functions (`dispatch.add`) are made then. `__
 what there is.
 """
 
-import importlib
-import sys
-from typing import Any
+from dispatch.collection import Pause as _Pause
 
-from dispatch import _C, functional, library, modes, tools
-from dispatch._C.default_device import get_default_device, set_default_device
-from dispatch._C.dtypes import *
-from dispatch._C.dtypes import (
-    can_cast as _can_cast,
-    device,
-    dtype,
-    layout,
-    memory_format,
-    promote_types as _promote_types,
-)
-from dispatch._C.function import _find_function
-from dispatch._C.grad_mode import (
-    enable_grad,
-    inference_mode,
-    is_grad_enabled,
-    is_inference_mode_enabled,
-    no_grad,
-    set_grad_enabled,
-)
-from dispatch._C.keys import DispatchKey, DispatchKeySet
-from dispatch._C.overload import OpOverload, OpOverloadPacket
-from dispatch._C.size import Size
-from dispatch._C.tags import Tag
-from dispatch._C.tensor import Tensor
-from dispatch._C.torch_function import _watch_function
-from dispatch._ops import HigherOrderOperator, ops
-from dispatch._ops.higher_order import offer_operators as _offer_operators
-from dispatch.forks import import_before_forks as _import_before_forks
-from dispatch.library import Library
-from dispatch.modes import TorchDispatchMode, TorchFunctionMode
-from dispatch.modes.function import _operator_names
-from dispatch.tensor import methods as _methods
-from dispatch.tensor.data import shared_with_numpy as from_numpy, tensor
-from dispatch.tensor.random import Generator, default_generator, manual_seed
+with _Pause():
+    import importlib
+    import sys
+    from typing import Any
+
+    from dispatch import _C, functional, library, modes, tools
+    from dispatch._C.default_device import get_default_device, set_default_device
+    from dispatch._C.dtypes import *
+    from dispatch._C.dtypes import (
+        can_cast as _can_cast,
+        device,
+        dtype,
+        layout,
+        memory_format,
+        promote_types as _promote_types,
+    )
+    from dispatch._C.function import _find_function
+    from dispatch._C.grad_mode import (
+        enable_grad,
+        inference_mode,
+        is_grad_enabled,
+        is_inference_mode_enabled,
+        no_grad,
+        set_grad_enabled,
+    )
+    from dispatch._C.keys import DispatchKey, DispatchKeySet
+    from dispatch._C.overload import OpOverload, OpOverloadPacket
+    from dispatch._C.size import Size
+    from dispatch._C.tags import Tag
+    from dispatch._C.tensor import Tensor
+    from dispatch._C.torch_function import _watch_function
+    from dispatch._ops import HigherOrderOperator, ops
+    from dispatch._ops.higher_order import offer_operators as _offer_operators
+    from dispatch.forks import import_before_forks as _import_before_forks
+    from dispatch.library import Library
+    from dispatch.modes import TorchDispatchMode, TorchFunctionMode
+    from dispatch.modes.function import _operator_names
+    from dispatch.tensor import methods as _methods
+    from dispatch.tensor.data import shared_with_numpy as from_numpy, tensor
+    from dispatch.tensor.random import Generator, default_generator, manual_seed
 
 __version__ = "0.2.0"
 

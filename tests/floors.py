@@ -62,7 +62,7 @@ HOUSE: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("tools", ("dispatch.tools", "dispatch.device_trace")),
     ("operator modules", ("dispatch.fft", "dispatch.linalg", "dispatch.special")),
     ("build", ("dispatch.build",)),
-    ("forks", ("dispatch.forks",)),
+    ("forks", ("dispatch.collection", "dispatch.forks")),
     ("package", ("dispatch",)),
     ("graph", ("dispatch.graph",)),
     ("as_torch", ("dispatch.as_torch",)),
