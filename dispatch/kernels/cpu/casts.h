@@ -51,6 +51,8 @@ EACH_COMPLEX(FROM_COMPLEX)
     X(b8, 1, f32, 4) X(f32, 4, i32, 4) X(i32, 4, i64, 8) X(i64, 8, i32, 4) X(b8, 1, i64, 8) X(u8, 1, i64, 8) \
     X(i32, 4, f64, 8) X(f32, 4, b8, 1) X(f64, 8, b8, 1) X(i64, 8, b8, 1) X(u8, 1, b8, 1) X(b8, 1, u8, 1)
 EACH_FAST(REAL_TO_REAL)
+CAST(b8, 1, bf16, 2, uint16_t v = (uint16_t)(0x3f80 * (*(const uint8_t *)a != 0)); memcpy(b, &v, 2))
+CAST(b8, 1, f16, 2, uint16_t v = (uint16_t)(0x3c00 * (*(const uint8_t *)a != 0)); memcpy(b, &v, 2))
 /* As the last bits of 2**23: a conversion of 8 bits without a sign is not vectorized. */
 CAST(u8, 1, f32, 4, uint32_t u = 0x4b000000u | *(const uint8_t *)a; put_f32_f32_cast_avx2(b, f32_of_bits(u) - 0x1p23f))
 
@@ -202,8 +204,8 @@ static cast_loop CASTS[ST_COUNT][ST_COUNT];      /* [from][to]; NULL: a dtype wi
     X(c128, 16, bf16, 2) X(c128, 16, f16, 2) \
     X(bf16, 2, f16, 2) X(bf16, 2, b8, 1) X(bf16, 2, u8, 1) X(bf16, 2, i32, 4) X(bf16, 2, i64, 8) X(bf16, 2, f64, 8) \
     X(f16, 2, bf16, 2) X(f16, 2, b8, 1) X(f16, 2, u8, 1) X(f16, 2, i32, 4) X(f16, 2, i64, 8) X(f16, 2, f64, 8) \
-    X(b8, 1, bf16, 2) X(u8, 1, bf16, 2) X(i32, 4, bf16, 2) X(i64, 8, bf16, 2) X(f64, 8, bf16, 2) \
-    X(b8, 1, f16, 2) X(u8, 1, f16, 2) X(i32, 4, f16, 2) X(i64, 8, f16, 2) X(f64, 8, f16, 2)
+    X(u8, 1, bf16, 2) X(i32, 4, bf16, 2) X(i64, 8, bf16, 2) X(f64, 8, bf16, 2) \
+    X(u8, 1, f16, 2) X(i32, 4, f16, 2) X(i64, 8, f16, 2) X(f64, 8, f16, 2)
 EACH_BY_FLOAT(BY_FLOAT)
 #endif
 
@@ -221,6 +223,8 @@ static void fill_casts(void)
 #define BLOCKED(FROM, FS, TO, TS) CASTS[ST_OF_##FROM][ST_OF_##TO] = cast_##FROM##_##TO##_by_float;
         EACH_FAST(FAST)
         FAST(u8, 1, f32, 4)
+        FAST(b8, 1, bf16, 2)
+        FAST(b8, 1, f16, 2)
         CASTS[ST_float16][ST_float32] = cast_f16_f32_avx2;
         CASTS[ST_float32][ST_float16] = cast_f32_f16_avx2;
         EACH_BY_FLOAT(BLOCKED)
