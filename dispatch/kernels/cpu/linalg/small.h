@@ -1,8 +1,8 @@
 /* LAPACK's steps for matrices of a few rows, where a call of BLAS costs more than its arithmetic: triangular factors, triangles
    solved, reflectors. Arguments, pivots and `info` are LAPACK's; the leading dimension is the number of rows, but where triangles
    are solved and in panels. Each is compiled for 2, 3 and 4 rows, and for any number up to a limit. */
-#ifndef DISPATCH_SMALL_H
-#define DISPATCH_SMALL_H
+#ifndef DISPATCH_LINALG_SMALL_H
+#define DISPATCH_LINALG_SMALL_H
 #include <float.h>
 #include <math.h>
 #include "../rows.h"

@@ -37,6 +37,8 @@ cdef extern from "small.h" nogil:
         double alpha, beta
         int64_t whole_alpha, whole_beta
     void run_small(const small_product* p)
+    bint is_tiny(const small_product* p, int code)
+    void run_tiny(const small_product* p, int64_t first, int64_t end)
     void run_vector(const small_product* p, char* room)
     void finish_part(const small_product* p, char* sums, Py_ssize_t step, int64_t first, int64_t end, int64_t column, int64_t n)
     void finish_large(const small_product* p, char* sums, int64_t first, int64_t end)
@@ -168,6 +170,24 @@ cdef bint small(Tensor out, Tensor a, Tensor b, Tensor added, object beta, objec
         return False
     place_all(&p, out, a, b)
     run_small(&p)
+    return True
+
+
+cdef void tiny_span(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    run_tiny(<const small_product*>context, first, end)
+
+
+cdef bint tiny(Tensor out, Tensor a, Tensor b) except -1:
+    """The same of many products of a few numbers each."""
+    cdef small_product p
+    read_sizes(&p, a, b)
+    if not is_tiny(&p, a.c_dtype) or is_rare(out, a, b):
+        return False
+    p.dtype = a.c_dtype
+    place_all(&p, out, a, b)
+    kept = pinned(a.c_numel, a, b, out)
+    with nogil:
+        in_spans(tiny_span, &p, p.batches, parts_for(p.batches, 4 * p.batches * p.m * p.k * p.n))
     return True
 
 
@@ -469,7 +489,7 @@ cdef int mm(Tensor out, Tensor self, Tensor mat2) except -1:
 
 
 cdef int bmm(Tensor out, Tensor self, Tensor mat2) except -1:
-    if not small(out, self, mat2, None, 1, 1) and not large(out, self, mat2, None, 1, 1):
+    if not small(out, self, mat2, None, 1, 1) and not tiny(out, self, mat2) and not large(out, self, mat2, None, 1, 1):
         blas().bmm(out, self, mat2)
     return 0
 

@@ -184,6 +184,54 @@ static void run_small(const small_product *p)
     }
 }
 
+/* Products of a few rows, columns and terms, of a batch from `first` to `end`. */
+enum { TINY_SIDE = 4 };
+#define TINY_PRODUCT(NAME, T) \
+    EACH void tiny_products_##NAME(const small_product *p, int64_t first, int64_t end, const int m, const int k, const int n) \
+    { \
+        for (int64_t batch = first; batch < end; batch++) { \
+            const char *a = p->a.data + batch * p->a.batch, *b = p->b.data + batch * p->b.batch; \
+            char *out = p->out.data + batch * p->out.batch; \
+            T right[TINY_SIDE * TINY_SIDE]; \
+            for (int r = 0; r < k; r++) \
+                for (int j = 0; j < n; j++) \
+                    memcpy(right + r * TINY_SIDE + j, b + r * p->b.row + j * p->b.column, sizeof(T)); \
+            for (int i = 0; i < m; i++) { \
+                T left[TINY_SIDE]; \
+                for (int r = 0; r < k; r++) \
+                    memcpy(left + r, a + i * p->a.row + r * p->a.column, sizeof(T)); \
+                for (int j = 0; j < n; j++) { \
+                    T sum = 0; \
+                    for (int r = 0; r < k; r++) \
+                        sum += left[r] * right[r * TINY_SIDE + j]; \
+                    memcpy(out + i * p->out.row + j * p->out.column, &sum, sizeof(T)); \
+                } \
+            } \
+        } \
+    } \
+    static void tiny_##NAME(const small_product *p, int64_t first, int64_t end) \
+    { \
+        const int is_square = p->m == p->k && p->k == p->n; \
+        if (is_square && p->m == 2) \
+            tiny_products_##NAME(p, first, end, 2, 2, 2); \
+        else if (is_square && p->m == 3) \
+            tiny_products_##NAME(p, first, end, 3, 3, 3); \
+        else if (is_square && p->m == 4) \
+            tiny_products_##NAME(p, first, end, 4, 4, 4); \
+        else \
+            tiny_products_##NAME(p, first, end, (int)p->m, (int)p->k, (int)p->n); \
+    }
+TINY_PRODUCT(f32, float)
+TINY_PRODUCT(f64, double)
+static bool is_tiny(const small_product *p, int code)
+{
+    return (code == ST_float32 || code == ST_float64) && p->m <= TINY_SIDE && p->k <= TINY_SIDE && p->n <= TINY_SIDE;
+}
+static void run_tiny(const small_product *p, int64_t first, int64_t end)
+{
+    (p->dtype == ST_float32 ? tiny_f32 : tiny_f64)(p, first, end);
+}
+
 /* to += x * row */
 #define SMALL_ADD(NAME, T) \
     WIDE static void add_row_##NAME(void *to, const void *row, const void *x, int64_t n) \

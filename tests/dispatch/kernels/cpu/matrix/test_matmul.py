@@ -234,3 +234,18 @@ def test_few_rows_by_columns_without_gaps(dtype: str, m: int, k: int, n: int) ->
     a, b = rng.integers(-4, 5, (m, k)), rng.integers(-4, 5, (n, k))
     got = ops.aten.mm(tensor(a, dtype), tensor(b, dtype).t())
     assert got.tolist() == tensor(a @ b.T, dtype).tolist()
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+@pytest.mark.parametrize(("m", "k", "n"), [(2, 2, 2), (3, 3, 3), (4, 4, 4), (3, 3, 1), (1, 2, 4)])
+def test_many_products_of_a_few_numbers(kind: str, m: int, k: int, n: int) -> None:
+    """Whole numbers, which every order of adding gets right."""
+    random = np.random.default_rng(0)
+    left, right = random.integers(-8, 9, (20000, m, k)), random.integers(-8, 9, (20000, k, n))
+    a, b = tensor(left, kind), tensor(right, kind)
+    expected = tensor(left @ right, kind)
+    assert aten.bmm(a, b).equal(expected)
+    turned = (x.transpose(1, 2).contiguous().transpose(1, 2) for x in (a, b))
+    assert aten.bmm(*turned).equal(expected)
+    out = a.new_empty((n, m, 20000)).permute(2, 1, 0)
+    assert aten.bmm(a, b, out=out) is out and out.equal(expected)
