@@ -7,7 +7,7 @@ counted.
 
 __all__ = [
     "NOT_DIFFERENTIABLE", "UNFOLLOWED", "WITHOUT_DERIVATIVE", "backward_name", "kept_arguments",
-    "plain_results",
+    "kept_results", "plain_results",
 ]
 
 # Overloads by the number of their derivative.
@@ -208,6 +208,36 @@ def _of_element(name: str, overload: str) -> tuple[str, str]:
     if name == "pow":
         element = f"Tensor_{element}"
     return f"{name}.{element}" if overload else name, overload
+
+
+# Derivatives that read their operator's results, by the places of these; in place too.
+_KEPT_RESULTS = {
+    (0,): """
+        _cdist_forward _euclidean_dist _linalg_det _linalg_slogdet _linalg_solve_ex _log_softmax
+        _masked_softmax _pdist_forward _safe_softmax _scaled_dot_product_flash_attention_for_cpu
+        _softmax _standard_gamma amax amin celu_ cholesky cholesky_inverse cholesky_solve
+        copysign.Scalar cumprod dist elu_ exp exp2 expm1 hypot index_reduce leaky_relu_
+        linalg_cholesky_ex linalg_householder_product linalg_inv_ex linalg_lstsq
+        linalg_lu_factor_ex linalg_pinv.atol_rtol_tensor linalg_solve_triangular
+        linalg_vector_norm logcumsumexp logsumexp max median min nanmedian norm.Scalar
+        norm.ScalarOpt_dim norm.ScalarOpt_dim_dtype norm.ScalarOpt_dtype ormqr polar pow.Scalar
+        prod prod.dim_int reciprocal relu rrelu_with_noise_ rsqrt scatter_reduce.two
+        segment_reduce sgn sigmoid special_erfcx special_i0e special_i1 special_i1e
+        special_log_ndtr special_ndtri sqrt std.correction std_mean.correction tan tanh
+        triangular_solve
+        """,
+    (0, 1): "_linalg_eigh aminmax linalg_eig linalg_qr",
+    (0, 1, 2): "_linalg_svd",
+    (1,): "_fused_rms_norm _weight_norm_interface",
+    (1, 2): "linalg_lu native_group_norm",
+}
+_kept_results = {name: at for at, names in _KEPT_RESULTS.items() for name in names.split()}
+
+
+def kept_results(name: str) -> tuple[int, ...]:
+    """Places of the results that the derivative of an operator reads."""
+    base, dot, overload = name.partition(".")
+    return _kept_results.get(name) or _kept_results.get(base.rstrip("_") + dot + overload, ())
 
 
 def kept_arguments(name: str) -> tuple[str, ...]:

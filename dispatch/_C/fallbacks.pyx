@@ -20,7 +20,7 @@ from dispatch._C.operator cimport (
     python_modules, qualified_name,
 )
 from dispatch._C.python_dispatcher cimport call_python_dispatcher
-from dispatch._C.python_kernel cimport python_fallback
+from dispatch._C.python_kernel cimport keep_results, python_fallback
 from dispatch._C.python_api cimport PyObject_TypeCheck_
 from dispatch._C.references cimport give, take
 from dispatch._C.stack cimport check_depth
@@ -394,6 +394,8 @@ cdef PyObject* call_autograd(Kernel* k, PyObject* op, uint64_t ks, PyObject** ar
         mark_outputs(e, result)
         if e.sig.n_rets == 0 and e.flags & OF_MUTABLE:
             mark_written(e, args)
+        if e.emitted != NULL:
+            keep_results(e, result)
     return give(result)
 
 

@@ -23,3 +23,5 @@ cdef object get_overload(OperatorEntry e)
 # The innermost mode's answer to `op`, then the subclasses': a new reference, not checked; NotImplemented by all is a TypeError. The
 # thread's key sets stay as they are.
 cdef PyObject* ask_handlers(PyObject* op, PyObject** args, ThreadState* ts, bint with_modes) except NULL
+# Modes and subclasses see the results that the derivative of `e` reads being detached (SavedVariable of an output).
+cdef int keep_results(OperatorEntry e, object result) except -1

@@ -8,7 +8,7 @@ from operator import index
 from cpython.object cimport PyObject
 from libc.stdint cimport uint64_t
 
-from dispatch._C.dispatcher cimport call_boxed, import_reference, set_loader
+from dispatch._C.dispatcher cimport call_boxed, import_reference, need_entry, set_loader
 from dispatch._C.dtypes cimport dtype, layout, memory_format
 from dispatch._C.emitted cimport (
     AF_ELEM_OPTIONAL, AF_HAS_DEFAULT, AF_LIST, AF_OPTIONAL, AK_BOOL, AK_DTYPE, AK_FLOAT, AK_INT, AK_LAYOUT, AK_MEMORY_FORMAT,
@@ -28,10 +28,11 @@ from dispatch._C.python_api cimport (
 from dispatch._C.references cimport give, raised, set_error, take
 from dispatch._C.stack cimport check_depth, leave_call, try_depth, try_enter
 from dispatch._C.symbolic cimport NK_NONE, number_kind
-from dispatch._C.tensor cimport TF_HAS_TORCH_DISPATCH, Tensor
+from dispatch._C.tensor cimport TF_FAKE, TF_HAS_TORCH_DISPATCH, TF_REQUIRES_GRAD, Tensor
 from dispatch._C.tls cimport ThreadState, get_top_mode, pop_mode, restore_mode, tls
 from dispatch._C.values cimport ArgSpec, RetSpec, Signature, describe_value, equals_default, is_number
 
+from dispatch._C.derivatives import kept_results
 from dispatch._C.disabled import _disabled_torch_dispatch_impl as disabled_dispatch
 
 cdef extern from *:
@@ -508,3 +509,32 @@ cdef PyObject* python_fallback(Kernel* k, PyObject* op, uint64_t ks, PyObject** 
         ts.excluded = excluded
     result = take(r)
     return give(checked(<OperatorEntry>op, result))
+
+
+cdef OperatorEntry detach = None
+
+
+cdef int keep_results(OperatorEntry e, object result) except -1:
+    """A plain FakeTensorMode or fake tensor sees nothing that anybody could tell."""
+    global detach
+    cdef ThreadState* ts = tls()
+    cdef PyObject* mode = get_top_mode(ts)
+    cdef PyObject* args[1]
+    cdef bint is_tuple = isinstance(result, tuple)
+    if ts.excluded & KS_Python or (mode != NULL and Py_TYPE_(mode) == fast_mode_class):
+        return 0
+    if mode == NULL and not handles_calls((<tuple>result)[0] if is_tuple and <tuple>result else result):
+        return 0
+    for place in kept_results(qualified_name(e).partition("::")[2]):
+        t = (<tuple>result)[place] if is_tuple else result
+        if not (<Tensor?>t).c_flags & TF_REQUIRES_GRAD or (mode == NULL and not handles_calls(t)):
+            continue
+        if detach is None:
+            detach = need_entry("aten::detach", "")
+        args[0] = <PyObject*>t
+        take(python_fallback(NULL, <PyObject*>detach, 0, args))
+    return 0
+
+
+cdef inline bint handles_calls(object t) noexcept:
+    return isinstance(t, Tensor) and (<Tensor>t).c_keys & KS_Python != 0 and not (<Tensor>t).c_flags & TF_FAKE

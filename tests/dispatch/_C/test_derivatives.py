@@ -190,3 +190,59 @@ def test_versions_may_be_counted_by_hand_and_python_loops_do_not_count():
     assert x._version == 3
     x.apply_(lambda v: v + 1)
     assert x._version == 3 and x.tolist() == [2, 2]
+
+
+class Logging(dispatch.modes.TorchDispatchMode):
+    """Notes the names of operators."""
+
+    def __init__(self):
+        super().__init__()
+        self.log = []
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.log.append(func._overloadpacket.__name__)
+        return func(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize(
+    ("call", "seen"),
+    [
+        (lambda x: x.exp(), ["exp", "detach"]),
+        (lambda x: (x * 1).relu_(), ["mul", "relu_", "detach"]),
+        (lambda x: dispatch.linalg.svd(x), ["_linalg_svd", "detach", "detach", "detach"]),
+        (lambda x: x.max(0), ["max"]),
+        (lambda x: x.max(), ["max", "detach"]),
+        (lambda x: x.sin(), ["sin"]),
+        (lambda x: x.detach().exp(), ["detach", "exp"]),
+        (lambda x: x.aminmax(), ["aminmax", "detach", "detach"]),
+    ],
+)
+def test_a_mode_sees_that_results_are_kept_for_derivatives(call, seen):
+    x = dispatch.ones(2, 2, requires_grad=True)
+    with Logging() as mode:
+        call(x)
+    assert mode.log == seen
+    with Logging() as mode, dispatch.no_grad():
+        call(x)
+    assert [n for n in mode.log if n != "detach"] == [n for n in seen if n != "detach"]
+    assert mode.log.count("detach") == (seen[0] == "detach")
+
+
+def test_a_subclass_sees_that_results_are_kept_and_a_fake_tensor_does_not():
+    seen = []
+
+    class Seeing(dispatch.Tensor):
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            seen.append(func._overloadpacket.__name__)
+            return dispatch.zeros(2).as_subclass(cls)
+
+    x = dispatch.Tensor._make_wrapper_subclass(Seeing, (2,), requires_grad=True)
+    x.exp()
+    assert seen == ["exp", "detach"]
+    fake = dispatch.FakeTensorMode()
+    y = fake.from_tensor(dispatch.ones(2, requires_grad=True))
+    assert y.exp().requires_grad
+    with fake:
+        assert y.exp().requires_grad
+    assert fake.cache_info().misses + fake.cache_info().hits == 2
