@@ -166,6 +166,9 @@ cdef int relate_views(OperatorEntry e, PyObject** args, object result) except -1
     cdef int i
     cdef PyObject* found
     cdef Tensor base
+    if e.sig.n_rets == 1 and e.sig.n_args and e.sig.args[0].alias == e.sig.rets[0].alias != 0 and isinstance(result, Tensor) and (
+            e.sig.args[0].kind == AK_TENSOR and PyObject_TypeCheck_(args[0], <PyObject*>Tensor)):
+        return relate_view(e, <Tensor>args[0], result, 0)         # what most views are (row `detach`)
     for i in range(e.sig.n_rets):
         if e.sig.rets[i].alias == 0:
             continue

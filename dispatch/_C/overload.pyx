@@ -544,7 +544,7 @@ cdef PyObject* call_fitting(PyObject* entries, PyObject* callee, PyObject** args
             elif fit == FIT_TRIAL:
                 r = give(True)
             else:
-                if fit & FIT_FUNCTION:
+                if fit & FIT_FUNCTION and (<OperatorEntry>entry).sig.n_args > 2:
                     complete_options(&(<OperatorEntry>entry).sig, &f)
                 r = dispatcher.call(<OperatorEntry>entry, f.ks, f.flags, f.args)
             release_frame(&f)
