@@ -246,8 +246,28 @@ static int64_t affine_f16(const char *from, char *to, int64_t n, float a, float 
 {
     return __builtin_cpu_supports("avx512f") ? affine_f16_by_16(from, to, n, a, b) : 0;
 }
+/* Of rows, `row` elements apart, as many columns as fill whole vectors. */
+CONVERTS_16 static void affine_columns_f16(const char *from, char *to, int64_t rows, int64_t row, const float *a, const float *b,
+                                           int64_t n)
+{
+    for (int64_t o = 0; o < rows; o++, from += 2 * row, to += 2 * row)
+        for (int64_t i = 0; i + 16 <= n; i += 16)
+            PUT_FLOATS_f16(_mm512_fmadd_ps(FLOATS_OF_f16(from + 2 * i), _mm512_loadu_ps(a + i), _mm512_loadu_ps(b + i)),
+                           to + 2 * i);
+}
+static int64_t affine_rows_f16(const char *from, char *to, int64_t rows, int64_t row, const float *a, const float *b, int64_t n)
+{
+    if (!__builtin_cpu_supports("avx512f"))
+        return 0;
+    affine_columns_f16(from, to, rows, row, a, b, n);
+    return n / 16 * 16;
+}
 #else
 static int64_t affine_f16(const char *from, char *to, int64_t n, float a, float b) { return 0; }
+static int64_t affine_rows_f16(const char *from, char *to, int64_t rows, int64_t row, const float *a, const float *b, int64_t n)
+{
+    return 0;
+}
 #endif
 WIDEST static int64_t affine_bf16(const uint16_t *restrict x, uint16_t *restrict to, int64_t n, float a, float b)
 {
@@ -256,11 +276,52 @@ WIDEST static int64_t affine_bf16(const uint16_t *restrict x, uint16_t *restrict
     return n;
 }
 
-/* The affine map of 16-bit planes without gaps, numbered through samples and channels: a block is read, mapped and written. */
+WIDEST static void affine_row(float *restrict x, const float *restrict a, const float *restrict b, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        x[i] = x[i] * a[i] + b[i];
+}
+WIDEST static void affine_rows_bf16(const uint16_t *restrict x, uint16_t *restrict to, int64_t rows, int64_t row,
+                                    const float *restrict a, const float *restrict b, int64_t n)
+{
+    for (int64_t o = 0; o < rows; o++, x += row, to += row)
+        for (int64_t i = 0; i < n; i++)
+            to[i] = bf16_of_f32(f32_of_bf16(x[i]) * a[i] + b[i]);
+}
+/* Rows of channels: some of these at a time. */
+static void affine_half_rows(const channel_job *j, int code, int64_t first, int64_t end)
+{
+    float row[NORM_CHANNELS], a[NORM_CHANNELS], b[NORM_CHANNELS];
+    const row_kind *kind = &ROW_KINDS[code];
+    for (int64_t c = 0; c < j->channels; c += NORM_CHANNELS) {
+        const int64_t n = j->channels - c < NORM_CHANNELS ? j->channels - c : NORM_CHANNELS;
+        const char *from = (const char *)j->from + 2 * (first * j->channels + c);
+        char *to = (char *)j->to + 2 * (first * j->channels + c);
+        for (int64_t i = 0; i < n; i++)
+            a[i] = (float)j->scale[c + i], b[i] = (float)j->shift[c + i];
+        if (code == ST_bfloat16 && ((uintptr_t)from | (uintptr_t)to) % 2 == 0) {
+            affine_rows_bf16((const uint16_t *)from, (uint16_t *)to, end - first, j->channels, a, b, n);
+            continue;
+        }
+        const int64_t done = code == ST_float16 ? affine_rows_f16(from, to, end - first, j->channels, a, b, n) : 0;
+        for (int64_t o = first; done < n && o < end; o++, from += 2 * j->channels, to += 2 * j->channels) {
+            kind->read(from + 2 * done, 2, n - done, row);
+            affine_row(row, a + done, b + done, n - done);
+            kind->write(row, to + 2 * done, 2, n - done);
+        }
+    }
+}
+
+/* The affine map of 16-bit planes without gaps, numbered through samples and channels: a block is read, mapped and written. Of one
+   element each: of rows of all channels, which are what is numbered. */
 static void affine_halves(const channel_job *j, int code, int64_t first, int64_t end)
 {
     float row[ROW_BLOCK];
     const row_kind *kind = &ROW_KINDS[code];
+    if (j->inner == 1) {
+        affine_half_rows(j, code, first, end);
+        return;
+    }
     channel_job block = {.from = row, .to = row, .outer = 1, .channels = 1};
     for (int64_t plane = first; plane < end; plane++) {
         const char *from = (const char *)j->from + 2 * plane * j->inner;

@@ -14,7 +14,7 @@ from dispatch._C.dtypes cimport DTYPES_FLOATING, DTYPES_REDUCED_FLOATING, MF_con
 from dispatch._C.errors cimport refused
 from dispatch._C.errors import unserved
 from dispatch._C.read_only cimport check_writable
-from dispatch._C.tensor cimport TF_CONTIGUOUS, Tensor, data_of, is_contiguous_as, new_view_dtype
+from dispatch._C.tensor cimport Tensor, data_of, is_contiguous_as, new_view_dtype
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.cpu.along cimport row_of, row_step_fn, rows_threads, walk_along
 from dispatch.kernels.cpu.copy.copies cimport fill_values
@@ -234,12 +234,12 @@ cdef void take_halves(void* context, int64_t part, int64_t first, int64_t end) n
 cdef int map_halves(Tensor x, Tensor y, Channels s, const double* scale, const double* shift) except -1:
     """`affine` of 16-bit numbers that lie without gaps in both."""
     cdef Halves h
-    cdef int64_t planes = s.outer * s.channels
+    cdef int64_t planes = s.outer * s.channels if s.inner > 1 else s.outer
     kept = held(x, y)
     h.j.from_, h.j.to, h.j.channels, h.j.inner, h.code = data_of(x, 2), data_of(y, 2), s.channels, s.inner, x.c_dtype
     h.j.scale, h.j.shift = scale, shift
     with nogil:
-        in_spans(take_halves, &h, planes, parts_for(planes, 8 * planes * s.inner))
+        in_spans(take_halves, &h, planes, parts_for(planes, 8 * x.c_numel))
     return 0
 
 
@@ -295,16 +295,16 @@ cdef int normalise(Tensor out, Tensor save_mean, Tensor save_rstd, Tensor input,
     cdef double *scratch
     cdef double count
     cdef int64_t c
+    cdef bint halves
     check_batch_norm(input, training, running_mean, running_var, weight, bias)
     if input.c_numel == 0:
         return 0
     memory_format = format_of(input)
     s = channels_of(input, memory_format)
-    if (not training and is_in(DTYPES_REDUCED_FLOATING, input.c_dtype) and out.c_dtype == input.c_dtype
-            and input.c_flags & out.c_flags & TF_CONTIGUOUS):
-        x, y = input, out                # no statistics are taken of them
-    else:
-        x, y = dense(input, code, memory_format), target(out, code, memory_format)
+    halves = (is_in(DTYPES_REDUCED_FLOATING, input.c_dtype) and out.c_dtype == input.c_dtype
+              and dense(input, input.c_dtype, memory_format) is input and target(out, input.c_dtype, memory_format) is out)
+    x = input if halves and not training else dense(input, code, memory_format)       # without statistics of it
+    y = out if halves else target(out, code, memory_format)
     numbers = Numbers(5, s.channels)
     mean, rstd, scale, shift, scratch = (numbers.row(0), numbers.row(1), numbers.row(2), numbers.row(3), numbers.row(4))
     if training:
@@ -329,8 +329,8 @@ cdef int normalise(Tensor out, Tensor save_mean, Tensor save_rstd, Tensor input,
     for c in range(s.channels):
         scale[c] *= rstd[c]
         shift[c] -= mean[c] * scale[c]
-    if x.c_dtype != code:
-        return map_halves(x, y, s, scale, shift)
+    if halves:
+        return map_halves(input, y, s, scale, shift)
     affine(x, y, s, scale, shift)
     return finish(out, y)
 

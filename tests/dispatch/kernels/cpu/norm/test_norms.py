@@ -48,16 +48,24 @@ def test_layer_norm_without_elements() -> None:
 
 
 @pytest.mark.parametrize("dtype", [dispatch.float16, dispatch.bfloat16])
-@pytest.mark.parametrize("sizes", [(2, 3, 700, 3), (5, 4, 1, 1), (6, 7)])
-def test_batch_norm_by_given_statistics_rounds_16_bits_once(
-    dtype: dispatch.dtype, sizes: tuple[int, ...]
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize(
+    "sizes", [(2, 3, 700, 3), (5, 4, 1, 1), (6, 7), (2, 600, 3, 2), (3, 21, 2, 2)]
+)
+def test_batch_norm_rounds_16_bits_once(
+    dtype: dispatch.dtype, training: bool, last: bool, sizes: tuple[int, ...]
 ) -> None:
     x = tensor(RNG.normal(size=sizes)).to(dtype)
+    if last and len(sizes) == 4:
+        x = x.to(memory_format=dispatch.channels_last)
     scale, shift, mean = (tensor(RNG.normal(size=sizes[1])) for _ in range(3))
     variance = tensor(RNG.uniform(0.5, 2, size=sizes[1]))
-    given = scale, shift, mean, variance, False, 0.1, 1e-5
+    given = scale, shift, mean, variance, training, 0.1, 1e-5
     exact = aten.native_batch_norm(x.float(), *given)[0].to(dtype)
-    assert dispatch.equal(aten.native_batch_norm(x, *given)[0], exact)
+    out = aten.native_batch_norm(x, *given)[0]
+    assert dispatch.equal(out, exact)
+    assert out.stride() == x.stride()
 
 
 @pytest.mark.parametrize("order", ["C", "channels_last"])
