@@ -129,6 +129,10 @@ _offer_operators(
      "invoke_subgraph", "while_loop", "with_effects"),
     lambda: importlib.import_module("dispatch._higher_order_ops"),
 )
+_offer_operators(
+    ("wrap", "wrap_with_autocast", "wrap_with_set_grad_enabled"),
+    lambda: importlib.import_module("dispatch.library.wrap"),
+)
 # No operators, yet `__torch_function__` overrides them.
 _WRITTEN = """
     atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod cdist

@@ -92,6 +92,7 @@ torch._higher_order_ops.out_dtype           dispatch._higher_order_ops.out_dtype
 torch._higher_order_ops.print               dispatch._higher_order_ops.print
 torch._higher_order_ops.scan                dispatch._higher_order_ops.scan
 torch._higher_order_ops.while_loop          dispatch._higher_order_ops.while_loop
+torch._higher_order_ops.wrap                dispatch.library.wrap
 torch._higher_order_ops.utils               dispatch._higher_order_ops.rules
 torch.fx                                    dispatch.as_torch.fx
 torch.fx._pytree                            dispatch.as_torch.fx.flat

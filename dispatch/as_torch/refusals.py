@@ -84,8 +84,7 @@ torch._higher_order_ops.utils
     UnsupportedAliasMutationException check_input_alias_and_mutation reenter_make_fx
     unique_graph_id validate_subgraph_args_types
 torch._higher_order_ops.wrap
-    TagActivationCheckpoint Wrap tag_activation_checkpoint wrap wrap_activation_checkpoint
-    wrap_with_autocast wrap_with_set_grad_enabled
+    TagActivationCheckpoint tag_activation_checkpoint wrap_activation_checkpoint
 torch._inductor.compile_fx          compile_fx compile_fx_inner
 torch._inductor.config              patch
 torch._inductor.decomposition       fast_random_decomps select_decomp_table

@@ -21,7 +21,7 @@ from dispatch._C.tensor cimport Tensor
 
 import dispatch
 from dispatch.graph.errors import plain
-from dispatch.graph.plan import Const, DeviceConst, Items, Slot
+from dispatch.graph.plan import Body, Const, DeviceConst, Items, Slot
 
 __all__ = ["Executable", "RunLog"]
 
@@ -31,7 +31,7 @@ cdef enum:
     PROGRESS_STEPS = 64
 
 cdef enum RefKind:
-    REF_SLOT, REF_CONST, REF_ITEMS
+    REF_SLOT, REF_CONST, REF_ITEMS, REF_BODY
 
 cdef enum OutputMode:
     OUT_NONE, OUT_ONE, OUT_FLAT, OUT_NESTED
@@ -48,11 +48,11 @@ cdef enum LogWord:
 
 cdef struct CRef:
     int32_t kind               # RefKind
-    int32_t index              # slot, or number of the template in `templates`
+    int32_t index              # slot, number of the template in `templates`, or of the branch
     PyObject* value            # REF_CONST: borrowed from `keep`
 
 cdef struct CStep:
-    PyObject* callee           # borrowed from `keep`; NULL: a branch
+    PyObject* callee           # borrowed from `keep`; NULL: `run_branch` or `run_loop`
     PyObject* kwnames          # borrowed from `keep`; NULL: no keyword arguments
     int32_t first_ref          # into refs
     int32_t n_args             # positional and keyword ones
@@ -312,7 +312,7 @@ cdef class Executable:
         n_args = len(step.args)
         if n_args > MAX_ARGS:
             raise ValueError(f"{plain(self.path)}: {plain(step.node)}: {n_args} arguments, at most {MAX_ARGS}")
-        c.callee = self.keep_object(step.callee) if not step.branches else NULL
+        c.callee = self.keep_object(step.callee) if step.callee is not None or not step.branches else NULL
         c.kwnames = self.keep_object(tuple(step.kwnames)) if step.kwnames else NULL
         c.first_ref = first_ref
         c.n_args = n_args
@@ -347,6 +347,9 @@ cdef class Executable:
             c.kind = REF_ITEMS
             c.index = len(self.templates)
             self.templates.append(template)
+        elif isinstance(ref, Body):
+            c.kind = REF_BODY
+            c.index = ref.number
         else:
             c.kind = REF_CONST
             c.value = self.keep_object(constant_of(ref, device))
@@ -407,7 +410,10 @@ cdef class Executable:
             else:
                 if made is None:
                     made = []
-                item = self.make_items(<_ItemsTemplate>self.templates[ref.index], values)
+                if ref.kind == REF_BODY:
+                    item = body_of((<list>self.branches[i])[ref.index], log)
+                else:
+                    item = self.make_items(<_ItemsTemplate>self.templates[ref.index], values)
                 made.append(item)
                 args[k + 1] = <PyObject*>item
             ref += 1
@@ -519,8 +525,26 @@ cdef class Executable:
                 return tuple(values)
 
 
+cdef class _Body:
+    """A branch as a function, for a higher-order operator."""
+    cdef Executable branch
+    cdef RunLog log
+
+    def __call__(self, *operands):
+        return tuple(enter_branch(self.branch, list(operands), self.log))
+
+
+cdef _Body body_of(Executable branch, RunLog log):
+    cdef _Body body = _Body.__new__(_Body)
+    body.branch = branch
+    body.log = log
+    return body
+
+
 cdef object enter_branch(Executable branch, list operands, RunLog log):
     cdef int64_t number = log.number_of(branch.plan)
+    if len(operands) != branch.n_inputs:
+        raise RuntimeError(f"graph {plain(branch.plan.name)} takes {branch.n_inputs} operands, given {len(operands)}")
     log.mark(EV_ENTER, number)
     log.add_inputs(branch.plan, operands)
     results = branch.run(operands, log)

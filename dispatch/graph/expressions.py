@@ -9,6 +9,7 @@ for each call where it can be; the ranges of the sizes have ruled the others out
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+from math import prod
 from typing import Any
 
 from dispatch.graph.cases import Case, Memory, Size
@@ -51,7 +52,7 @@ class Expressions:
                 "outputs_expr": [_meta_texts(r) for r in call.records if r[1] is not ...],
                 "live_bytes_expr": memory.live[i].plain,
                 "during_bytes_expr": memory.during[i].plain,
-                "new_bytes_expr": 0 if call.step.branches else memory.new[i].plain,
+                "new_bytes_expr": 0 if call.step.is_composed else memory.new[i].plain,
                 "flops_expr": self._flops[i].plain,
             }
             for i, call in enumerate(self._walk.calls)
@@ -88,7 +89,7 @@ class Expressions:
             names = (path or "").split(".")
             above = {".".join(names[:n]) for n in range(len(names) + 1)}
             for place in above:
-                if not call.step.branches:
+                if not call.step.is_composed:
                     parts[place][0].append(memory.new[i])
                 parts[place][1].append(self._flops[i])
         return {
@@ -167,7 +168,7 @@ def call_flops(call: Call, size: Callable[[int], Any] = int) -> Any:
     for argument in schema.arguments:
         args.setdefault(argument.name, None)
     shapes = [_sized(sizes_of(r), size) for r in call.records if is_tensor(r)]
-    return count_flops(step.op, FlopCall(args, shapes))
+    return prod(_sized(call.rounds, size), start=count_flops(step.op, FlopCall(args, shapes)))
 
 
 def _sized(value: Any, size: Callable[[int], Any]) -> Any:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import dispatch
 from dispatch.graph.errors import plain
 from dispatch.graph.executor import Executable, RunLog
-from dispatch.graph.plan import Const, DeviceConst, Items, Plan, Ref, Slot, Step
+from dispatch.graph.plan import Body, Const, DeviceConst, Items, Plan, Ref, Slot, Step
 from dispatch.graph.program import SymExpr, SymExprHint, SymInt, TensorMeta
 from dispatch.graph.signature import Binding
 
@@ -262,7 +262,7 @@ class _Search:
         return None
 
     def call(self, step: Step, given: list[Any]) -> Any:
-        if step.branches:
+        if step.branches and step.callee is None:
             branch = Executable(step.branches[1 if step.is_loop else 0], None, "")
             operands = [*given[0], *given[1]] if step.is_loop else list(given[-1])
             return tuple(branch.run(operands, RunLog(fake=True)))
@@ -292,6 +292,9 @@ class _Search:
             return values[ref.number]
         if isinstance(ref, DeviceConst):
             return dispatch.device(ref.recorded) if ref.recorded is not None else None
+        if isinstance(ref, Body):
+            body = Executable(self.plan.steps[place.step].branches[ref.number], None, "")
+            return lambda *operands: tuple(body.run(list(operands), RunLog(fake=True)))
         if isinstance(ref, Items):
             items = [
                 self.argument(item, place._replace(item=k), values, terms)

@@ -71,7 +71,8 @@ class Storage:
 
 class Call(NamedTuple):
     """One call as it was made; `records` are the leaves of its result, `values` the records of its
-    graph's values by slot, `first` the storage of its first argument."""
+    graph's values by slot, `first` the storage of its first argument. In a branch that ran once
+    for all rows of tensors, `rounds` has their numbers."""
 
     number: int
     node: str
@@ -83,6 +84,7 @@ class Call(NamedTuple):
     new_bytes: int
     ns: int | None
     first: Storage | None
+    rounds: tuple[int, ...]
 
 
 def is_tensor(record: Record) -> bool:
@@ -146,12 +148,15 @@ def value_of(ref: Any, values: Mapping[int, Record]) -> Any:
 
 class _Scope:
     """A graph that is running: its values' records and storages by slot. `finished` are storages
-    of a branch that has ended, of which its cond may give some out."""
+    of a branch that has ended, of which its cond may give some out; `own`, slots of operands that
+    were made for this graph."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, rounds: tuple[int, ...] = ()) -> None:
         self.plan = plan
+        self.rounds = rounds
         self.records: dict[int, Record] = {}
         self.held: dict[int, Storage] = {}
+        self.own: set[int] = set()
         self.finished: list[Storage] = []
 
 
@@ -175,6 +180,7 @@ class Walk:
         self.moves: list[tuple[int, int]] = []
         self.marks: list[tuple[int, int, int]] = []
         self._inputs = inputs
+        self._fake = log.fake
         self._total = 0  # what is alive just now
         self._new = 0
         # Addresses recur only after a storage has died, and by then no value stands on it, so that
@@ -197,32 +203,52 @@ class Walk:
         index = 0
         for kind, plan, *rest in events:
             if kind == "exit":
-                self._leave()
+                self._leave(index)
             elif kind == "enter":
-                self._release(self._scopes[-1].finished, index - 1)
-                self._scopes.append(_Scope(plan))
+                scope = self._scopes[-1]
+                self._release(scope.finished, index - 1)
+                scope.finished.clear()
+                self._scopes.append(_Scope(plan, scope.rounds + self._rounds(scope, plan)))
             elif rest[0] < 0:
-                self._begin(plan, rest[2])
+                self._begin(plan, rest[2], index)
             else:
                 step, ns, records = rest
                 yield self._call(index, plan.steps[step], step, records, ns)
                 index += 1
 
-    def _begin(self, plan: Plan, records: list[Record]) -> None:
-        """The inputs of the graph, or of a branch."""
+    def _rounds(self, scope: _Scope, branch: Plan) -> tuple[int, ...]:
+        """The number of rows for all of which a branch runs once."""
+        steps = (step for step in scope.plan.steps if any(b is branch for b in step.branches))
+        rows = next(steps).rows if self._fake else None
+        if not isinstance(rows, Items) or not isinstance(rows.refs[0], Slot):
+            return ()
+        return sizes_of(scope.records[rows.refs[0].number])[:1]
+
+    def _begin(self, plan: Plan, records: list[Record], index: int) -> None:
+        """The inputs of the graph, or of a branch that begins before call `index`."""
         if not self._scopes:
             self._scopes.append(_Scope(plan))
             self.records = self._scopes[0].records
         scope = self._scopes[-1]
+        given_out = {ref.number for ref in plan.outputs if isinstance(ref, Slot)}
         for record in records:
-            scope.records[record[_SLOT]] = record
-            if is_tensor(record):
-                known = self._inputs if len(self._scopes) == 1 else ()
-                fact = known[record[_SLOT]] if record[_SLOT] < len(known) else _OPERAND
-                scope.held[record[_SLOT]] = self._hold(record, fact.kind, fact.name, BEFORE)
+            slot = record[_SLOT]
+            scope.records[slot] = record
+            if not is_tensor(record):
+                continue
+            if len(self._scopes) == 1:
+                kind, name = self._inputs[slot]
+                scope.held[slot] = self._hold(record, kind, name, BEFORE)
+                continue
+            if record[_STORAGE] not in self._alive and slot not in given_out:
+                scope.own.add(slot)
+            name = f"{plan.name}.{plan.slot_names[slot]}"
+            scope.held[slot] = self._hold(record, "activation", name, index)
 
-    def _leave(self) -> None:
+    def _leave(self, index: int) -> None:
+        """What was made for the branch dies; another may then be at its address."""
         scope = self._scopes.pop()
+        self._release([scope.held.pop(slot) for slot in scope.own], index - 1)
         self._scopes[-1].finished.extend(scope.held.values())
 
     def _call(
@@ -254,7 +280,7 @@ class Walk:
         prefix = "".join(f"{inner.plan.name}." for inner in self._scopes[1:])
         return Call(
             index, prefix + step.node, step, records, scope.records, self._total, during,
-            self._new, ns, first,
+            self._new, ns, first, scope.rounds,
         )  # fmt: skip
 
     def _use(self, scope: _Scope, ref: Any, index: int) -> None:
@@ -292,6 +318,3 @@ class Walk:
                 storage.freed = index
                 self._total -= storage.nbytes
                 self.moves.append((storage.nbytes, -1))
-
-
-_OPERAND = InputFact("activation", "operand")

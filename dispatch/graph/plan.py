@@ -28,7 +28,17 @@ from dispatch.graph.program import (
 )
 from dispatch.graph.weights import device_name
 
-__all__ = ["Const", "DeviceConst", "Items", "Plan", "Slot", "Step", "plan_graph", "report_name"]
+__all__ = [
+    "Body",
+    "Const",
+    "DeviceConst",
+    "Items",
+    "Plan",
+    "Slot",
+    "Step",
+    "plan_graph",
+    "report_name",
+]
 
 KEYWORD = 2
 _PREFIX = "torch.ops."
@@ -53,6 +63,12 @@ class DeviceConst(NamedTuple):
     recorded: str | None
 
 
+class Body(NamedTuple):
+    """A branch of the call, as a function."""
+
+    number: int
+
+
 class Items(NamedTuple):
     """A list (or, with `keys`, a dict) with slots in it: made anew for each call."""
 
@@ -60,7 +76,7 @@ class Items(NamedTuple):
     keys: tuple[str, ...] | None = None
 
 
-Ref = Slot | Const | DeviceConst | Items
+Ref = Slot | Const | DeviceConst | Items | Body
 OutputTemplate = int | tuple[Any, ...] | None
 
 
@@ -86,6 +102,16 @@ class Step(NamedTuple):
     def is_loop(self) -> bool:
         """Of the two branches one says whether the other runs once more."""
         return self.op == _LOOP
+
+    @property
+    def rows(self) -> Ref | None:
+        """The tensors for whose rows, one after the other, its branch runs."""
+        return self.args[_STACKING[self.op]] if self.op in _STACKING else None
+
+    @property
+    def is_composed(self) -> bool:
+        """Whether calls in its branches do all that it does."""
+        return bool(self.branches) and self.op not in _STACKING
 
 
 class Plan(NamedTuple):
@@ -209,9 +235,11 @@ class _Planner:
 
     def _higher_order(
         self, i: int, node: Node, place: str
-    ) -> tuple[None, tuple[Ref, ...], tuple[str, ...], tuple[Plan, ...]]:
+    ) -> tuple[Callable[..., Any] | None, tuple[Ref, ...], tuple[str, ...], tuple[Plan, ...]]:
         """The branches become plans of their own; the other arguments stay as they are."""
         op = report_name(node.target)
+        if op in _CALLED:
+            return self._called(i, node, place)
         n_branches = _n_branches(op, node)
         if n_branches is None:
             self.missing[op] = None
@@ -231,6 +259,25 @@ class _Planner:
         lists = [args[0], args[-1]] if op == _LOOP else args[-1:]
         self._check_operands(op.partition("::")[2], branches, lists, place)
         return None, (args[0], args[-1]), (), tuple(branches)
+
+    def _called(
+        self, i: int, node: Node, place: str
+    ) -> tuple[Callable[..., Any], tuple[Ref, ...], tuple[str, ...], tuple[Plan, ...]]:
+        """An operator that is called with its branches as functions."""
+        args: list[Ref] = []
+        branches: list[Plan] = []
+        names: list[str] = []
+        for j, given in enumerate(node.inputs):
+            where = f"{place}.inputs[{j}].arg"
+            if given.kind == KEYWORD:
+                names.append(given.name)
+            if given.arg.tag == "as_graph":
+                args.append(Body(len(branches)))
+                branches.append(self._branch(given.arg, where))
+            else:
+                args.append(self.convert(given.arg, where, i))
+        callee = getattr(dispatch.ops.higher_order, report_name(node.target).partition("::")[2])
+        return callee, tuple(args), tuple(names), tuple(branches)
 
     def _check_operands(
         self, kind: str, branches: list[Plan], lists: list[Ref], place: str
@@ -493,6 +540,14 @@ _PLAIN_OUTPUTS = frozenset(
 # Higher-order operators that run here, with the number of graphs they take.
 _LOOP = "higher_order::while_loop"
 _HIGHER_ORDER = {"higher_order::cond": 2, _LOOP: 2}
+# Those that stack what a function makes of rows, with the argument that has them; and all that are
+# called as they are.
+_STACKING = {"higher_order::map_impl": 1, "higher_order::scan": 2}
+_CALLED = _STACKING.keys() | {
+    f"higher_order::{name}"
+    for name in ("invoke_subgraph", "out_dtype", "wrap", "wrap_with_autocast",
+                 "wrap_with_set_grad_enabled")
+}  # fmt: skip
 
 
 def _n_branches(op: str, node: Node) -> int | None:

@@ -23,14 +23,16 @@ _SYMBOLS = {
 
 
 class StandIn:
-    """Called in an operator's place: gives what `outputs`, one function each, make."""
+    """Called in an operator's place: gives what `outputs`, one function each, make; a tuple of one
+    if `nested`."""
 
-    def __init__(self, outputs: tuple[Callable[[], Any], ...]) -> None:
+    def __init__(self, outputs: tuple[Callable[[], Any], ...], nested: bool = False) -> None:
         self._outputs = outputs
+        self._nested = nested
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         made = tuple(make() for make in self._outputs)
-        return made[0] if len(made) == 1 else made or None
+        return made[0] if len(made) == 1 and not self._nested else made or None
 
 
 class Recorded(NamedTuple):
@@ -94,7 +96,8 @@ def _filled(step: Step, node: Node, recorded: Recorded, place: str) -> Step:
         return step
     outputs = enumerate(node.outputs)
     makers = tuple(recorded.maker(output, f"{place}.outputs[{k}]") for k, output in outputs)
-    return step._replace(callee=StandIn(makers))
+    nested = isinstance(step.outputs, tuple) and node.outputs[0].tag == "as_tensor"
+    return step._replace(callee=StandIn(makers, nested))
 
 
 def _nothing() -> None:

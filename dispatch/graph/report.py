@@ -416,7 +416,7 @@ def _call_row(call: Call) -> Json:
         "live_bytes": call.live_bytes,
         "during_bytes": call.during_bytes,
         # What a branch gives, its own calls have allocated.
-        "new_bytes": 0 if step.branches else call.new_bytes,
+        "new_bytes": 0 if step.is_composed else call.new_bytes,
         "output_bytes": sum(map(_nbytes, outputs)),
         "moved_bytes": moved_bytes(call),
         "compute_dtype": compute_dtype(call),

@@ -58,7 +58,7 @@ def moved_bytes(call: Call) -> int:
         first, made = 0, min(made, rest)
     elif base in _NOT_READ:
         first = 0
-    return first + rest + made
+    return (first + rest + made) * prod(call.rounds)
 
 
 def _element_bytes(record: Record) -> int:

@@ -207,6 +207,80 @@ def test_fake_cond_runs_both_branches():
     assert calls == ["aten::sin", "aten::relu", "higher_order::cond"]
 
 
+def called(name, before, body, after, outputs=("c",), op="relu"):
+    """A higher-order operator whose function is `op` of its operand `t`."""
+    nodes = [node(f"aten.{op}.default", [("self", tensor("t"))], ["r"])]
+    inside = {"as_graph": {"name": "body", "graph": programs.graph(["t"], ["r"], nodes, {})}}
+    inputs = [("", a) for a in (*before, *([inside] if body else []), *after)]
+    call = node(f"higher_order.{name}", inputs, list(outputs))
+    call["is_hop_single_tensor_return"] = False
+    return call
+
+
+def steps_of(log):
+    return [e[1].steps[e[2]].op for e in log.events() if e[0] == "call" and e[2] >= 0]
+
+
+@pytest.mark.parametrize("flag", [True, False])
+def test_a_block_without_gradients_runs_as_one(lib, flag):
+    seen = []
+
+    def asks(x):
+        seen.append(dispatch.is_grad_enabled())
+        return x + 1
+
+    define(lib, "asks(Tensor x) -> Tensor", asks)
+    call = called("wrap_with_set_grad_enabled", [{"as_bool": flag}], True, [tensor("x")])
+    graph = call["inputs"][1]["arg"]["as_graph"]["graph"]
+    graph["nodes"] = [node("graphtest.asks.default", [("x", tensor("t"))], ["r"])]
+    log = RunLog()
+    (out,) = executable([call], ["c"]).run([dispatch.ones(2)], log)
+    assert out.tolist() == [2, 2]
+    assert seen == [flag]
+    assert steps_of(log) == ["graphtest::asks", "higher_order::wrap_with_set_grad_enabled"]
+
+
+def test_a_block_of_autocast_casts(lib):
+    setting = [{"as_string": "cpu"}, {"as_scalar_type": 13}, {"as_bool": True}, {"as_bool": False}]
+    call = called("wrap_with_autocast", setting, True, [tensor("x")])
+    graph = call["inputs"][4]["arg"]["as_graph"]["graph"]
+    operands = [("self", tensor("t")), ("mat2", tensor("t"))]
+    graph["nodes"] = [node("aten.mm.default", operands, ["r"])]
+    (out,) = executable([call], ["c"]).run([dispatch.ones(2, 2)], RunLog())
+    assert out.dtype == dispatch.bfloat16
+
+
+@pytest.mark.parametrize(("fake", "rounds"), [(False, 3), (True, 1)])
+def test_map_stacks_what_it_makes_of_rows_and_runs_once_on_fake_tensors(fake, rounds):
+    rows = [{"as_tensors": [{"name": "x"}]}, {"as_tensors": []}]
+    log = RunLog(fake=fake)
+    step = executable([called("map_impl", [], True, rows)], ["c"])
+    x = dispatch.tensor([-1.0, 0.0, 2.0])
+    if fake:
+        with dispatch.FakeTensorMode() as mode:
+            (out,) = step.run([mode.from_tensor(x)], log)
+    else:
+        (out,) = step.run([x], log)
+        assert out.tolist() == [0, 0, 2]
+    assert tuple(out.shape) == (3,)
+    assert steps_of(log) == ["aten::relu"] * rounds + ["higher_order::map_impl"]
+
+
+def test_an_operator_with_another_dtype_takes_no_graph():
+    operands = [{"as_operator": "torch.ops.aten.mm.default"}, {"as_scalar_type": 4}]
+    call = called("out_dtype", operands, False, [tensor("x"), tensor("x")])
+    del call["is_hop_single_tensor_return"]
+    x = dispatch.full((2, 2), 100, dtype=dispatch.int8)
+    (out,) = executable([call | {"is_hop_single_tensor_return": True}], ["c"]).run([x], RunLog())
+    assert out.tolist() == [[20_000, 20_000]] * 2
+
+
+def test_a_function_that_is_given_other_operands_is_refused():
+    call = called("wrap", [], True, [tensor("x"), tensor("x")])
+    with pytest.raises(RuntimeError, match="graph body takes 1 operands, given 2"):
+        executable([call], ["c"]).run([meta(2)], RunLog())
+
+
 def loop(carried="as_tensors", body="aten.add.Tensor"):
     """x + 1 while its sum is less than the number in `limit`."""
 

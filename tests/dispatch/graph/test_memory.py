@@ -3,7 +3,7 @@
 from dispatch import graph
 from tests.dispatch.graph import programs
 from tests.dispatch.graph.programs import as_int, meta, node, tensor
-from tests.dispatch.graph.test_executor import cond
+from tests.dispatch.graph.test_executor import called, cond
 
 MATRIX = 24  # bytes of a 2x3 float32
 X = ("self", tensor("x"))
@@ -68,6 +68,30 @@ def test_what_a_branch_gives_is_allocated_once(tmp_path):
     found = run(tmp_path, [cond({"as_bool": True})], ["c"])
     assert lives(found) == {"x": (-1, 1, 2), "r": (0, 2, 2)}
     assert sum(c["new_bytes"] for c in found.calls) == MATRIX
+
+
+def test_an_operand_outlives_two_branches(tmp_path):
+    nodes = [node("aten.any.default", [X], ["p"]), cond(tensor("p"))]
+    found = run(tmp_path, nodes, ["c"])
+    assert lives(found)["x"] == (-1, 3, 4)
+    assert found.calls[-1]["live_bytes"] == 2 * MATRIX
+
+
+def test_rows_of_a_map_live_in_its_branch_and_its_calls_count_for_all(tmp_path):
+    call = called("map_impl", [], True, [{"as_tensors": [{"name": "x"}]}, {"as_tensors": []}])
+    graph = call["inputs"][0]["arg"]["as_graph"]["graph"]
+    graph["nodes"] = [
+        node("aten.outer.default", [("self", tensor("t")), ("vec2", tensor("t"))], ["o"]),
+        node("aten.mv.default", [("self", tensor("o")), ("vec", tensor("t"))], ["r"]),
+    ]
+    found = run(tmp_path, [call], ["c"])
+    row, square = MATRIX // 2, 36
+    assert [(c["op"], c["new_bytes"]) for c in found.calls] == [
+        ("aten::outer", square), ("aten::mv", row), ("higher_order::map_impl", MATRIX),
+    ]  # fmt: skip
+    assert lives(found)["body.t"] == (0, 1, 1)
+    outer, mv = square + row, square + 2 * row
+    assert [c["moved_bytes"] for c in found.calls] == [2 * outer, 2 * mv, 0]
 
 
 def test_a_program_without_calls_has_no_peak(tmp_path):

@@ -67,6 +67,13 @@ def test_within_a_branch_and_an_unknown_higher_order_operator(tmp_path):
     assert used["last_used"] == len(report.calls) - 1
 
 
+def test_an_unknown_higher_order_operator_may_give_a_list_of_one(tmp_path):
+    strange = node("torch.ops.higher_order.strange", [("", tensor("x"))], ["d"])
+    strange["is_hop_single_tensor_return"] = False
+    report = load(tmp_path, [strange], ["d"], {"d": meta([4])}).run()
+    assert [o["shape"] for o in report.calls[0]["outputs"]] == [[4]]
+
+
 def test_nothing_recorded_is_an_error_with_its_place(tmp_path):
     module = load(tmp_path, [node("graphtest.absent.default", [X], ["a"])], ["a"])
     with pytest.raises(ModelFileError, match=r"graph\.nodes\[0\]\.outputs\[0\].*'a' has no entry"):
