@@ -5,7 +5,7 @@
    rows to turn or the left one does too, its transpose is the left one, and sums are turned as they are stored. */
 #ifndef DISPATCH_TILES_H
 #define DISPATCH_TILES_H
-#if defined(__linux__)
+#if defined(__linux__) && __GNUC__ >= 11                       /* which knows the instructions */
 #include <sys/syscall.h>
 #include <unistd.h>
 
