@@ -190,8 +190,9 @@ cdef class _DispatchModule:
 
     cdef int add(self, str name, KernelObject k) except -1:
         cdef OperatorEntry e
-        full, overload = split_operator_name(name if "::" in name else self.prefix + name)
-        if "::" in name:
+        cdef bint is_whole = "::" in name
+        full, overload = split_operator_name(name if is_whole else self.prefix + name)
+        if is_whole:
             check_namespace(self, full)
         e = entry_for_registration(full, overload)
         try:
