@@ -97,7 +97,6 @@ cdef int masked_scatter(Tensor out, Tensor self, Tensor mask, Tensor source) exc
     places = places_under(out, spread_over(mask, out.c_ndim, out.c_sizes))
     if source.c_numel < places.n:
         raise refused(f"Number of elements of source < number of ones in mask: {source.c_numel} < {places.n}")
-    source = source.clone() if memory_meets(source, out) else source.contiguous()
     copy_unless_same(out, self)
     set_row(&s, out, False)
     return write_slices(&s, out, source.contiguous(), places)

@@ -113,8 +113,8 @@ cdef int adaptive_largest(Spec* s, Tensor self, IntArray output_size, int dims) 
     check_count("output_size", output_size, dims)
     s[0].cast |= COPIED
     s[1].cast |= COPIED
-    resized(&s[0], self, output_size, self.c_dtype, dims == 2 and self.c_ndim == 4)
-    return resized(&s[1], self, output_size, ST_int64, dims == 2 and self.c_ndim == 4)
+    resized(&s[0], self, output_size, self.c_dtype, dims == 2)
+    return resized(&s[1], self, output_size, ST_int64, dims == 2)
 
 
 cdef int adaptive_max_pool2d(Spec* s, Tensor self, IntArray output_size) except -1:

@@ -136,7 +136,7 @@ cdef int pad(Spec* s, Tensor self, IntArray padding, int n, bint mirrored) excep
     check_left(s, self, padding, n)
     if n == 3 and rules.is_eager(self) or n == 2 and self.c_ndim == 4 and not is_cuda(self):
         follow_format(s, self)
-    if rules.is_eager(self) and (n == 3 or not mirrored or n == 2 and self.c_ndim == 4):
+    if rules.is_eager(self) and (n == 3 or n == 2 and (not mirrored or self.c_ndim == 4)):
         if not s.has_strides:
             rules.contiguous_strides(s.strides, s.sizes, s.ndim)
             s.has_strides = True
@@ -190,7 +190,7 @@ cdef int pad_backward(Spec* s, Tensor grad_output, Tensor self, IntArray padding
     cdef int d
     cdef bint good
     check_length(padding, n)
-    if mirrored and (n != 2 or rules.is_eager(self)):
+    if mirrored and (n == 1 or rules.is_eager(self)):
         check_mirrored(self, padding)
     if self.c_ndim < n:
         raise refused(f"expected self to have at least {n} dimensions, got {shape_of(self)}", IndexError)

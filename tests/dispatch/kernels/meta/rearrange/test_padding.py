@@ -77,13 +77,9 @@ def test_on_cuda_borders_are_contiguous_and_a_batch_may_be_empty(op):
         aten.constant_pad_nd(dispatch.ones(2, 3), [1, 1, 1])
 
 
-@pytest.mark.parametrize("n", [1, 3])
-def test_the_gradient_of_too_wide_a_reflection_is_refused_on_meta_too(n):
-    backward = getattr(dispatch.ops.aten, f"reflection_pad{n}d_backward").default
-    sizes = [1] + [3] * n
+def test_the_gradient_of_too_wide_a_reflection_is_refused_on_meta_too():
     with dispatch.device("meta"), pytest.raises(RuntimeError, match="padding 3"):
-        grad = dispatch.ones([*sizes[:-1], 6])
-        backward(grad, dispatch.ones(sizes), [3] + [0] * (2 * n - 1))
+        aten.reflection_pad1d_backward(dispatch.ones(1, 6), dispatch.ones(1, 3), [3, 0])
 
 
 @pytest.mark.parametrize("op", [aten.reflection_pad1d_backward, aten.replication_pad1d_backward])
