@@ -251,7 +251,7 @@ cdef int index(Spec* s, Tensor self, list indices) except -1:
 
 
 cdef inline bint has_place(object item):
-    return item is not None and (<Tensor>item).c_ndim > 1 and not is_mask(<Tensor>item, True)
+    return item is not None and not is_mask(<Tensor>item, True)
 
 
 cdef bint has_permuted(list indices):

@@ -134,7 +134,7 @@ cdef int pad(Spec* s, Tensor self, IntArray padding, int n, bint mirrored) excep
     start(s, self)
     add_padding(s.sizes, s.ndim, padding, n)
     check_left(s, self, padding, n)
-    if n == 3 and rules.is_eager(self) or n == 2 and self.c_ndim == 4 and not is_cuda(self):
+    if n == 3 and rules.is_eager(self) or n == 2 and not is_cuda(self):
         follow_format(s, self)
     if rules.is_eager(self) and (n == 3 or n == 2 and (not mirrored or self.c_ndim == 4)):
         if not s.has_strides:
@@ -205,7 +205,7 @@ cdef int pad_backward(Spec* s, Tensor grad_output, Tensor self, IntArray padding
     if grad_output.c_dtype != self.c_dtype and rules.is_eager(self):
         raise refused(f"expected grad_output of {get_dtype(self.c_dtype)!r}, got {get_dtype(grad_output.c_dtype)!r}")
     start(s, self)
-    return 0 if n == 1 or not rules.is_eager(self) else follow_format(s, self)
+    return follow_format(s, self) if rules.is_eager(self) else 0
 
 
 cdef int reflection_pad1d_backward(Spec* s, Tensor grad_output, Tensor self, IntArray padding) except -1:
