@@ -147,3 +147,15 @@ def test_a_key_that_an_operator_lets_pass_has_no_fallback_there(library, key):
     for op in (dispatch.ops.oppass.f, dispatch.ops.oppass.g):
         op(marked)
     assert seen == [(key == "Conjugate", key == "Negative"), (False, False)]
+
+
+def test_defaults_that_the_schema_names_are_objects(library):
+    lib, seen = library("opnamed", "DEF"), []
+    lib.define(
+        "f(Tensor x, ScalarType d=long, Layout l=strided, MemoryFormat m=contiguous_format, "
+        "ScalarType? e=float, bool last=False) -> Tensor"
+    )
+    lib.impl("f", lambda x, *rest: seen.extend(rest) or x.clone(), "CPU")
+    dispatch.ops.opnamed.f(dispatch.ones(1), last=True)
+    named = [dispatch.int64, dispatch.strided, dispatch.contiguous_format, dispatch.float32]
+    assert seen == [*named, True]

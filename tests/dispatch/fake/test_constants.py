@@ -104,6 +104,16 @@ def test_a_list_that_is_written_is_not_known_any_more():
     assert known(x) is known(view) is None
 
 
+def test_operators_of_others_write_too(library):
+    lib = library("fkwrite", "DEF")
+    lib.define("f(Tensor(a!) x, Tensor y) -> ()")
+    lib.impl("f", lambda x, y: None, "Meta")
+    x, other = tensor(3.0), tensor(4.0)
+    view = x.view(1)
+    ops.fkwrite.f(x, ones(()))
+    assert [known(t) for t in (x, view, other)] == [None, None, 4.0]
+
+
 def test_a_view_of_many_elements_may_write_what_nobody_follows():
     x, other = tensor([3.0]), tensor([3.0])
     assert x.expand(3).constant is None

@@ -430,3 +430,26 @@ def test_kernels_outlive_the_definition_and_each_goes_with_its_library():
     second._destroy()
     with pytest.raises(AttributeError):
         result()
+
+
+def test_no_mode_sees_a_call_of_an_operator_that_is_gone():
+    seen = []
+
+    class Mode(dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            seen.append(func)
+            return func(*args, **(kwargs or {}))
+
+    lib = Library("tlgone", "DEF")
+    lib.define("f(Tensor x) -> Tensor")
+    lib.impl("f", lambda x: x.clone(), "CPU")
+    op, x = dispatch.ops.tlgone.f.default, dispatch.ones(1)
+    with Mode():
+        op(x)
+        assert seen == [op]
+        lib._destroy()
+        with pytest.raises((RuntimeError, NotImplementedError), match="tlgone::f"):
+            op(x)
+    with pytest.raises((RuntimeError, NotImplementedError), match="tlgone::f"):
+        op(x.to(dispatch.complex64).conj())
+    assert seen == [op]
