@@ -453,3 +453,36 @@ def test_a_second_definition_names_both_places():
     assert str(e.value).endswith(places)
     first.reset()
     second.reset()
+
+
+def test_a_library_that_defines_has_a_namespace():
+    for kind in ("DEF", "FRAGMENT"):
+        with pytest.raises(RuntimeError, match="fallbacks"):
+            _C._dispatch_library(kind, "_", "")
+
+
+def test_a_kernel_without_a_key_serves_everywhere():
+    module = _C._dispatch_library("DEF", "regno", "")
+    module.def_("f(Tensor x) -> Tensor").impl_t_t("f")
+    found = [
+        key
+        for key in ("CompositeImplicitAutograd", "CompositeExplicitAutograd")
+        if _C._dispatch_has_kernel_for_dispatch_key("regno::f", key)
+    ]
+    assert found == ["CompositeImplicitAutograd"]
+    module.reset()
+
+
+@pytest.mark.parametrize("with_keyset", [False, True])
+def test_a_fallback_gets_the_keys_of_the_call_if_it_asks(library, with_keyset):
+    library("regkeys", "DEF").define("f(Tensor x) -> Tensor")
+    lib, seen = library("_", "IMPL"), []
+    lib.fallback(lambda *args: seen.append(args) or args[-1], "XLA", with_keyset=with_keyset)
+    keys = _C.DispatchKeySet(_C.DispatchKey.XLA)
+    ops.regkeys.f.default.redispatch(keys, dispatch.ones(1))
+    (args,) = seen
+    assert len(args) == 2 + with_keyset
+    assert any(a is ops.regkeys.f.default for a in args)
+    assert [a.has(_C.DispatchKey.XLA) for a in args if type(a) is _C.DispatchKeySet] == (
+        [True] * with_keyset
+    )

@@ -151,3 +151,17 @@ def test_numbers_that_are_symbols_give_no_constant():
         assert [t.constant for t in found] == [None] * 4
         assert A.add(1.0, 1).item() == 2.0
     assert not env.guards
+
+
+@pytest.mark.parametrize("other", ["core", "pointwise"])
+@pytest.mark.parametrize("place", [0, 1])
+def test_each_tag_of_an_operator_of_others_counts(library, other, place):
+    tags = [getattr(dispatch.Tag, other)]
+    lib = library("fktags", "DEF")
+    lib.define("f(Tensor x) -> Tensor", tags=tags)
+    tags.insert(place, dispatch.Tag.nondeterministic_seeded)
+    lib.define("g(Tensor x) -> Tensor", tags=tags)
+    for name in "fg":
+        lib.impl(name, lambda x: x + 1, "CPU")
+        lib.impl(name, lambda x: x.new_empty(()), "Meta")
+    assert [known(op(tensor(3.0))) for op in (ops.fktags.f, ops.fktags.g)] == [4.0, None]
