@@ -66,6 +66,6 @@ def _rename_what_was_made() -> None:
         space.__file__ = naming.full_name("ops")
     for op in dispatch._ops._higher_order_ops.values():
         op.__module__ = naming.full_name("ops.higher_order")
-    naming.name_type(Storage, naming.full_name(Storage.__name__))
+    naming.name_type(Storage, naming.full_name(f"storage.{Storage.__name__}"))
     for cls in made_classes():
         cls.__module__ = naming.full_name("return_types")

@@ -202,12 +202,13 @@ def test_classes_say_where_pytorch_has_them_and_are_found_there():
             home = importlib.import_module(thing.__module__)
             assert getattr(home, thing.__name__) is thing is pickle.loads(pickle.dumps(thing))
             print(thing.__module__)
+        print(type(torch.ones(1).untyped_storage()).__module__)
         """).split() == [
         *["torch.autograd.grad_mode"] * 4, "torch.amp.autocast_mode", "torch.autograd.function",
         "torch.library", *["torch.storage"] * 2, *["torch"] * 4,
         *["torch._subclasses.functional_tensor"] * 2, "torch", "torch.serialization",
         *["torch"] * 2, *["torch.library"] * 3, "torch", "torch.testing._comparison",
-        "torch.func", "torch.overrides", "torch",
+        "torch.func", "torch.overrides", "torch", "torch.storage",
     ]  # fmt: skip
 
 
