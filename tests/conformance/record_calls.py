@@ -1,6 +1,7 @@
 """Records whole calls: `TORCH_PYTHON -m tests.conformance.record_calls` (needs PyTorch).
 
-`calls.txt` has one expression a line behind the dtypes that it is evaluated with, a letter each.
+`calls.txt`, and `calls_of_shapes.txt` about sizes, layouts and shared memory, have one expression a
+line behind the dtypes that it is evaluated with, a letter each.
 `T(sizes, k=...)` makes a tensor of that dtype whose numbers depend on the sizes and `k` alone,
 `L(numbers)` one of int64. Recorded are, of every tensor in the result, dtype, sizes, strides and
 two sums that stand for its values, of everything else the text, or the type of the error.
@@ -29,10 +30,11 @@ DTYPES = {
 
 def calls() -> Iterator[tuple[str, str]]:
     """(letter of a dtype, expression)."""
-    for line in (HERE / "calls.txt").read_text().splitlines():
-        letters, _, expression = line.partition("|")
-        for letter in letters:
-            yield letter, expression
+    for name in ("calls.txt", "calls_of_shapes.txt"):
+        for line in (HERE / name).read_text().splitlines():
+            letters, _, expression = line.partition("|")
+            for letter in letters:
+                yield letter, expression
 
 
 def _numbers(n: int, letter: str, k: int, lo: float, hi: float) -> list[Any]:
