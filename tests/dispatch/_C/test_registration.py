@@ -486,3 +486,23 @@ def test_a_fallback_gets_the_keys_of_the_call_if_it_asks(library, with_keyset):
     assert [a.has(_C.DispatchKey.XLA) for a in args if type(a) is _C.DispatchKeySet] == (
         [True] * with_keyset
     )
+
+
+def test_a_namespace_that_begins_like_the_librarys_is_another(library):
+    lib = library("regns", "DEF")
+    for call in (
+        lambda: lib.define("regnsx::f(Tensor x) -> Tensor"),
+        lambda: lib.m.impl("regnsx::f", "CPU", lambda x: x),
+    ):
+        with pytest.raises(RuntimeError, match="does not match namespace"):
+            call()
+    assert lib.define("regns::f(Tensor x) -> Tensor") == "regns::f"
+    assert lib.define('g(Tensor x, str s="a::b") -> Tensor') == "g"
+
+
+def test_tags_go_with_their_definition():
+    for tags in ([dispatch.Tag.core], []):
+        lib = Library("regtags", "DEF")
+        lib.define("f(Tensor x) -> Tensor", tags=tags)
+        assert ops.regtags.f.default.tags == tags
+        lib._destroy()
