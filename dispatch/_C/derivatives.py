@@ -6,8 +6,8 @@ counted.
 """
 
 __all__ = [
-    "NOT_DIFFERENTIABLE", "UNFOLLOWED", "WITHOUT_DERIVATIVE", "backward_name", "kept_arguments",
-    "kept_results", "plain_results",
+    "NOT_DIFFERENTIABLE", "OUTS_WITHOUT_FORMULA", "UNFOLLOWED", "WITHOUT_DERIVATIVE",
+    "backward_name", "kept_arguments", "kept_results", "plain_results",
 ]
 
 # Overloads by the number of their derivative.
@@ -163,6 +163,7 @@ UNFOLLOWED = {
 }
 # Gradients do not reach what these return.
 NOT_DIFFERENTIABLE = frozenset(f"aten::{name}" for name in (
+    "eq", "ne", "lt", "le", "gt", "ge", "logical_not", "logical_and", "logical_or", "logical_xor",
     "detach", "detach_", "empty_like", "zeros_like", "ones_like", "full_like", "rand_like",
     "randn_like", "new_empty", "new_empty_strided", "new_zeros", "new_ones", "new_full", "histc",
     "special_airy_ai",
@@ -175,13 +176,26 @@ NOT_DIFFERENTIABLE = frozenset(f"aten::{name}" for name in (
         "hermite_polynomial_h", "hermite_polynomial_he", "laguerre_polynomial_l",
         "legendre_polynomial_p")],
 ))
+# Out variants without a derivative; those that are made from another operator have none either.
+OUTS_WITHOUT_FORMULA = frozenset(f"aten::{name}" for name in """
+    _addmm_activation.out _chunk_cat.out _compute_linear_combination.out _logcumsumexp.out
+    _slow_conv2d_backward.grad_input _stack.out adaptive_avg_pool2d.out adaptive_avg_pool3d.out
+    adaptive_avg_pool3d_backward.grad_input conj_physical.out floor_divide.out
+    hardsigmoid_backward.grad_input heaviside.out histogram.bin_ct_out
+    histogram.bins_tensor_out linalg_eigvals.out linalg_ldl_factor_ex.out linalg_ldl_solve.out
+    linspace.Scalar_Tensor_out linspace.Tensor_Scalar_out linspace.Tensor_Tensor_out
+    log_softmax.int_out logit_backward.grad_input logspace.Scalar_Tensor_out
+    logspace.Tensor_Scalar_out logspace.Tensor_Tensor_out multi_margin_loss_backward.grad_input
+    multilabel_margin_loss_backward.grad_input scatter.reduce_out scatter.value_reduce_out
+    silu_backward.grad_input softmax.int_out split_with_sizes_copy.out unbind_copy.int_out
+    """.split())
 # They have no derivative: leaves are written, and stay leaves.
 WITHOUT_DERIVATIVE = frozenset(f"aten::logical_{n}_" for n in ("not", "and", "or", "xor"))
 
 
 def backward_name(operator: str) -> str:
     """`AddBackward1` of `add.Scalar`, an overload of aten."""
-    if operator in _unknown:
+    if operator in _unknown or _is_out(operator):
         return "torch::autograd::NotImplemented"
     name, _, overload = operator.partition(".")
     if name == "copy_":
@@ -197,6 +211,11 @@ def backward_name(operator: str) -> str:
     words = name.strip("_").split("_")
     made = "".join([word.title() for word in words]) + f"Backward{_numbers.get(operator, 0)}"
     return made.replace("ForwardBackward", "Backward") + kind
+
+
+def _is_out(operator: str) -> bool:
+    overload = operator.partition(".")[2]
+    return overload.endswith("out") or overload == "grad_input"
 
 
 def _of_element(name: str, overload: str) -> tuple[str, str]:

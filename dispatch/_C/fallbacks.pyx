@@ -24,7 +24,7 @@ from dispatch._C.python_kernel cimport keep_results, python_fallback
 from dispatch._C.python_api cimport PyObject_TypeCheck_
 from dispatch._C.references cimport give, take
 from dispatch._C.stack cimport check_depth
-from dispatch._C.tags cimport TAG_inplace_view
+from dispatch._C.tags cimport TAG_generated, TAG_inplace_view
 from dispatch._C.tensor cimport (
     TF_INFERENCE, TF_IS_VIEW, TF_REQUIRES_GRAD, TF_VIEW_INFERENCE, TF_VIEW_MARKS, TF_VIEW_NO_GRAD, TF_VIEW_OF_MANY,
     Tensor, begin_grad,
@@ -34,7 +34,7 @@ from dispatch._C.tls cimport ThreadState, n_dispatch_modes, tls
 from dispatch._C.values cimport is_number
 
 from dispatch._C.derivatives import (
-    NOT_DIFFERENTIABLE, UNFOLLOWED, WITHOUT_DERIVATIVE, backward_name, kept_arguments, plain_results,
+    NOT_DIFFERENTIABLE, OUTS_WITHOUT_FORMULA, UNFOLLOWED, WITHOUT_DERIVATIVE, backward_name, kept_arguments, plain_results,
 )
 from dispatch._C.slots import _set_tensor_hook
 
@@ -296,6 +296,7 @@ cdef object node_of(OperatorEntry e):
 
 cdef frozenset not_differentiable = NOT_DIFFERENTIABLE
 cdef frozenset without_derivative = WITHOUT_DERIVATIVE
+cdef frozenset outs_without_formula = OUTS_WITHOUT_FORMULA
 cdef dict unfollowed = UNFOLLOWED
 cdef bint marks_operators_of_others = True
 
@@ -322,12 +323,9 @@ cdef int check_read(OperatorEntry e, PyObject** args) except -1:
         if e.sig.args[i].kind != AK_TENSOR:
             continue
         inference = False
-        if isinstance(<object>args[i], list):
-            for t in <list>args[i]:
-                if isinstance(t, Tensor):
-                    inference = is_of_inference(<Tensor>t) or inference
-        elif isinstance(<object>args[i], Tensor):
-            inference = is_of_inference(<Tensor>args[i])
+        for t in <list>args[i] if isinstance(<object>args[i], list) else [<object>args[i]]:
+            if isinstance(t, Tensor):
+                inference = is_of_inference(<Tensor>t) or inference
         if inference:
             refuse_kept(e, args, kept_arguments(e.name.partition("::")[2]), <object>e.sig.args[i].name)
     return 0
@@ -369,14 +367,10 @@ cdef PyObject* call_autograd(Kernel* k, PyObject* op, uint64_t ks, PyObject** ar
     cdef OperatorEntry e = <OperatorEntry>op
     cdef ThreadState* ts = tls()
     cdef uint64_t excluded = ts.excluded
-    cdef bint record = ts.grad_mode and requires_grad_somewhere(e, args)
+    cdef bint record = ts.grad_mode and requires_grad_somewhere(e, args) and e.name not in without_derivative
     cdef PyObject* r
-    if record and e.name in without_derivative:
-        record = False
     if record and e.flags & OF_OUT:
-        if e.emitted == NULL or writes_differentiable(e, args):
-            raise RuntimeError(f"{qualified_name(e)}: functions with out=... arguments don't support automatic differentiation, "
-                               f"but one of the arguments requires grad\n  {e._schema_text}")
+        record = records_out(e, args)
     elif record and e.flags & OF_MUTABLE:
         if e.name == "aten::detach_":
             cut_off(<Tensor>args[0])              # at this key alone: neither modes nor subclasses see it
@@ -411,6 +405,20 @@ cdef int cut_off(Tensor t) except -1:
     return 0
 
 
+cdef bint records_out(OperatorEntry e, PyObject** args) except -1:
+    """Whether an out variant marks what it writes: one that no formula knows does (autogradNotImplementedFallback).
+
+    RuntimeError for one whose operator has a derivative.
+    """
+    cdef bint known = e.emitted == NULL or not (e.tags & TAG_generated or qualified_name(e) in outs_without_formula)
+    if (e.emitted == NULL or e.name not in not_differentiable and writes_differentiable(e, args)) and known:
+        raise RuntimeError(f"{qualified_name(e)}: functions with out=... arguments don't support automatic differentiation, "
+                           f"but one of the arguments requires grad\n  {e._schema_text}")
+    if not known and e.sig.n_rets > 0 and e.name not in not_differentiable:
+        check_writable(e, args)
+    return not known and e.sig.n_rets > 0
+
+
 cdef bint writes_differentiable(OperatorEntry e, PyObject** args) except -1:
     """Whether a tensor that is written to could have a gradient; lists count as if one could."""
     cdef int i
@@ -423,15 +431,8 @@ cdef bint writes_differentiable(OperatorEntry e, PyObject** args) except -1:
 cdef bint requires_grad_somewhere(OperatorEntry e, PyObject** args) except -1:
     cdef int i
     for i in range(e.sig.n_args):
-        if e.sig.args[i].kind != AK_TENSOR:
-            continue
-        if isinstance(<object>args[i], Tensor):
-            if needs_grad(<Tensor>args[i]):
-                return True
-        elif isinstance(<object>args[i], list):
-            for t in <list>args[i]:
-                if isinstance(t, Tensor) and needs_grad(<Tensor>t):
-                    return True
+        if e.sig.args[i].kind == AK_TENSOR and any_requires_grad(<object>args[i]):
+            return True
     return False
 
 
@@ -504,12 +505,9 @@ cdef int check_writable(OperatorEntry e, PyObject** args) except -1:
         return 0
     for i in range(e.sig.n_args):
         if e.sig.args[i].flags & AF_WRITE and e.sig.args[i].kind == AK_TENSOR:
-            if isinstance(<object>args[i], Tensor):
-                check_written(e, <Tensor>args[i])
-            elif isinstance(<object>args[i], list):
-                for written in <list>args[i]:
-                    if isinstance(written, Tensor):
-                        check_written(e, <Tensor>written)
+            for written in <list>args[i] if isinstance(<object>args[i], list) else [<object>args[i]]:
+                if isinstance(written, Tensor):
+                    check_written(e, <Tensor>written)
     return 0
 
 
@@ -575,7 +573,8 @@ cdef int mark_written(OperatorEntry e, PyObject** args) except -1:
 cdef int mark_outputs(OperatorEntry e, object result, object node=None) except -1:
     if isinstance(result, (tuple, list)):
         node = node_of(e)               # one for all
-        plain = plain_results(e.name.partition("::")[2]) if e.emitted != NULL and isinstance(result, tuple) else ()
+        formula = e.emitted != NULL and isinstance(result, tuple) and not e.flags & OF_OUT
+        plain = plain_results(e.name.partition("::")[2]) if formula else ()
         for place, t in enumerate(result):
             if place not in plain:
                 mark_outputs(e, t, node)

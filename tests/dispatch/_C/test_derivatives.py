@@ -246,3 +246,42 @@ def test_a_subclass_sees_that_results_are_kept_and_a_fake_tensor_does_not():
     with fake:
         assert y.exp().requires_grad
     assert fake.cache_info().misses + fake.cache_info().hits == 2
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, out: A.clone.out(x, out=out),
+        lambda x, out: A.add.Scalar_out(x, 1, out=out),
+        lambda x, out: A.heaviside.out(x, x, out=out),
+    ],
+)
+def test_an_out_variant_without_a_derivative_marks_what_it_writes(call):
+    out = call(leaf(), dispatch.zeros(2, 2))
+    assert out.grad_fn.name() == "torch::autograd::NotImplemented"
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        call(dispatch.ones(2, 2), leaf())
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, out: A.histc.out(x, 2, out=out),
+        lambda x, out: A.eq.Tensor_out(x, x, out=out),
+        lambda x, out: A._foreach_abs.out([x], out=[out]),
+        lambda x, out: A.split_with_sizes_copy.out(x, [2], out=[out]),
+    ],
+)
+def test_an_out_variant_that_gradients_do_not_reach_leaves_leaves(call):
+    out = dispatch.zeros(2)
+    call(leaf(2), out)
+    assert not out.requires_grad
+    out = leaf(2)
+    call(leaf(2), out)
+    assert out.is_leaf and out.requires_grad
+
+
+def test_an_out_variant_with_a_derivative_is_refused():
+    for x, out in ((leaf(), dispatch.zeros(2, 2)), (dispatch.ones(2, 2), leaf())):
+        with pytest.raises(RuntimeError, match="abs.out.*automatic differentiation"):
+            A.abs.out(x, out=out)

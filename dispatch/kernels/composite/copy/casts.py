@@ -128,7 +128,7 @@ def _new_zeros_with_same_feature_meta(
         sizes.insert(0, n)
         strides.insert(0, total)
         total *= n
-    zeros = _aten.new_zeros(self, [total])
+    zeros = _aten.new_zeros(other, [total])
     return _aten.as_strided(zeros, sizes, strides, other.storage_offset())
 
 

@@ -26,6 +26,8 @@ __all__ = [
     "assume_functional",
     "sym_constrain_range",
     "sym_constrain_range_for_size",
+    "sym_constrain_range_of",
+    "sym_constrain_size_of",
 ]
 
 _aten = ops.aten
@@ -60,7 +62,7 @@ def assume_async_msg(self: Tensor, assert_msg: str) -> None:
 
 
 def assume_functional(self: Tensor, assert_msg: str, dep_token: Tensor) -> Tensor:
-    return _aten.clone(dep_token)
+    return dep_token
 
 
 def _assert_scalar(self: Any, assert_msg: str) -> None:
@@ -123,6 +125,21 @@ def _functional_sym_constrain_range_for_size(
 ) -> Tensor:
     _aten.sym_constrain_range_for_size(size, min=min, max=max)
     return _aten.clone(dep_token)
+
+
+def sym_constrain_range_of(
+    size: Any, min: int | None, max: int | None, dep_token: Tensor
+) -> Tensor:
+    """On meta the token goes on itself."""
+    _aten.sym_constrain_range(size, min=min, max=max)
+    return dep_token
+
+
+def sym_constrain_size_of(
+    size: Any, min: int | None, max: int | None, dep_token: Tensor
+) -> Tensor:
+    _aten.sym_constrain_range_for_size(size, min=min, max=max)
+    return dep_token
 
 
 def _print(s: str) -> None:

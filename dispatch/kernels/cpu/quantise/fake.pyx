@@ -250,7 +250,5 @@ def learnable_per_channel_backward(Tensor grad not None, Tensor self not None, T
                                              grad_factor)
     if self.c_numel == 0:
         return self, scale, zero_point
-    dims = [d for d in range(self.c_ndim) if d != axis]
-    if not dims:
-        return out, by_scale, by_zero
+    dims = [d for d in range(self.c_ndim) if d != axis]      # none of a vector: PyTorch sums over all then
     return out, by_scale.sum(dims), by_zero.sum(dims)

@@ -8,7 +8,7 @@ from dispatch._C.structured import TensorSpec
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.meta import rules
 
-__all__ = ["glu", "glu_backward", "log_sigmoid", "prelu_kernel"]
+__all__ = ["glu", "glu_backward", "log_sigmoid", "masked_scale", "prelu_kernel"]
 
 
 def glu(self: Tensor, dim: int) -> TensorSpec:
@@ -37,6 +37,12 @@ def log_sigmoid(self: Tensor) -> tuple[TensorSpec, TensorSpec]:
         TensorSpec(self.shape, self.dtype, strides),
         TensorSpec(buffer, self.dtype, strides if len(buffer) == self.ndim else None),
     )
+
+
+def masked_scale(self: Tensor, mask: Tensor, scale: float) -> Tensor:
+    """Dropout's gradient, which has a kernel on accelerators alone."""
+    strides = rules.strides_for(self.shape, rules.suggest_memory_format(self))
+    return self.new_empty_strided(self.shape, strides)
 
 
 def prelu_kernel(self: Tensor, weight: Tensor) -> TensorSpec:

@@ -33,10 +33,10 @@ def test_reshaped_copies_never_share_memory():
 
 
 def test_zeros_lie_as_another_tensor_does_for_each_of_a_batch():
-    like = dispatch.empty(9).as_strided((2, 3), (4, 1))
+    like = dispatch.empty(9, dtype=dispatch.bfloat16).as_strided((2, 3), (4, 1))
     zeros = aten._new_zeros_with_same_feature_meta(dispatch.ones(2, 3), like, self_num_batch_dims=1)
     assert (zeros.shape, zeros.stride()) == ((2, 2, 3), (9, 4, 1))
-    assert not bool(zeros.any())
+    assert not bool(zeros.any()) and zeros.dtype is dispatch.bfloat16
 
 
 def test_there_are_no_levels_of_forward_mode():

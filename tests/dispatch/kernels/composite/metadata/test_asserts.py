@@ -26,6 +26,18 @@ def test_functional_asserts_pass_the_token_on():
         aten._functional_assert_scalar(0, "no", token)
 
 
+def test_on_fake_tensors_the_token_itself_goes_on():
+    with dispatch.FakeTensorMode():
+        token = dispatch.ones(1)
+        for got in (
+            aten._functional_assert_async.msg(dispatch.ones(()), "no", token),
+            aten._functional_sym_constrain_range(3, 1, None, token),
+            aten._functional_sym_constrain_range_for_size(3, 1, None, token),
+        ):
+            assert got is token
+    assert aten._functional_sym_constrain_range(3, 1, None, x := dispatch.ones(1)) is not x
+
+
 @pytest.mark.parametrize(
     ("size", "low", "high", "text"),
     [

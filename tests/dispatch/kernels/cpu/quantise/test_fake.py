@@ -71,6 +71,10 @@ def test_gradients_of_scale_and_zero_point():
         grad.reshape(3, 1), x.reshape(3, 1), tensor([0.5] * 3), tensor([0.0] * 3), 0, -4, 3, 2.0
     )
     np.testing.assert_allclose(rows[1].numpy(), [0.8, 60, -800], rtol=1e-6)
+    vector = aten._fake_quantize_learnable_per_channel_affine_backward(
+        grad, x, tensor([0.5] * 3), tensor([0.0] * 3), 0, -4, 3, 2.0
+    )
+    np.testing.assert_allclose(vector[1].numpy(), -739.2, rtol=1e-6)  # a number: PyTorch's
 
 
 def test_masks_let_gradients_through():

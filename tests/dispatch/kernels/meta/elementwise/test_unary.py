@@ -107,3 +107,12 @@ def test_references_that_take_an_out_of_the_result_s_dtype_alone(name: str) -> N
 def test_predicates_that_take_a_bool_out_alone(name: str) -> None:
     with pytest.raises(RuntimeError, match="dtype"):
         getattr(ops.aten, name).out(meta(2), out=meta(2))
+
+
+def test_a_masked_scale_is_known_without_data_alone() -> None:
+    x = dispatch.empty(2, 3, 4, 5).contiguous(memory_format=dispatch.channels_last)
+    mask = dispatch.empty(2, 3, 4, 5, dtype=dispatch.uint8)
+    with dispatch.FakeTensorMode(allow_non_fake_inputs=True):
+        assert ops.aten._masked_scale(x, mask, 2.0).stride() == x.stride()
+    with pytest.raises(NotImplementedError, match="_masked_scale"):
+        ops.aten._masked_scale(x, mask, 2.0)
