@@ -61,6 +61,19 @@ _UNKNOWN = """
     scatter.value_reduce scatter_.reduce scatter_.value_reduce set_ set_.source_Storage
     set_.source_Storage_storage_offset set_.source_Tensor silu_backward
     """
+# Out variants without a derivative; those that are made from another operator have none either.
+_OUTS = """
+    _addmm_activation.out _chunk_cat.out _compute_linear_combination.out _logcumsumexp.out
+    _slow_conv2d_backward.grad_input _stack.out adaptive_avg_pool2d.out adaptive_avg_pool3d.out
+    adaptive_avg_pool3d_backward.grad_input conj_physical.out floor_divide.out
+    hardsigmoid_backward.grad_input heaviside.out histogram.bin_ct_out
+    histogram.bins_tensor_out linalg_eigvals.out linalg_ldl_factor_ex.out linalg_ldl_solve.out
+    linspace.Scalar_Tensor_out linspace.Tensor_Scalar_out linspace.Tensor_Tensor_out
+    log_softmax.int_out logit_backward.grad_input logspace.Scalar_Tensor_out
+    logspace.Tensor_Scalar_out logspace.Tensor_Tensor_out multi_margin_loss_backward.grad_input
+    multilabel_margin_loss_backward.grad_input scatter.reduce_out scatter.value_reduce_out
+    silu_backward.grad_input softmax.int_out split_with_sizes_copy.out unbind_copy.int_out
+    """
 # Overloads of lists are differentiated as one element's, but for these.
 _ELEMENT = {"List": "Tensor", "ScalarList": "Scalar"}
 _OWN = {"div.List", "maximum.Scalar", "maximum.ScalarList", "minimum.Scalar", "minimum.ScalarList",
@@ -156,6 +169,7 @@ _numbers = {name: number for number, names in _NUMBERED.items() for name in name
 _unknown = frozenset(_UNKNOWN.split())
 _plain = {name: places for places, names in _PLAIN.items() for name in names.split()}
 _kept = {name: tuple(kept.split()) for kept, names in _KEPT.items() for name in names.split()}
+OUTS_WITHOUT_FORMULA = frozenset(f"aten::{name}" for name in _OUTS.split())
 # By qualified name, as the fallback asks at every call that records gradients.
 UNFOLLOWED = {
     f"aten::{name}": tuple(arguments.split())
@@ -176,19 +190,6 @@ NOT_DIFFERENTIABLE = frozenset(f"aten::{name}" for name in (
         "hermite_polynomial_h", "hermite_polynomial_he", "laguerre_polynomial_l",
         "legendre_polynomial_p")],
 ))
-# Out variants without a derivative; those that are made from another operator have none either.
-OUTS_WITHOUT_FORMULA = frozenset(f"aten::{name}" for name in """
-    _addmm_activation.out _chunk_cat.out _compute_linear_combination.out _logcumsumexp.out
-    _slow_conv2d_backward.grad_input _stack.out adaptive_avg_pool2d.out adaptive_avg_pool3d.out
-    adaptive_avg_pool3d_backward.grad_input conj_physical.out floor_divide.out
-    hardsigmoid_backward.grad_input heaviside.out histogram.bin_ct_out
-    histogram.bins_tensor_out linalg_eigvals.out linalg_ldl_factor_ex.out linalg_ldl_solve.out
-    linspace.Scalar_Tensor_out linspace.Tensor_Scalar_out linspace.Tensor_Tensor_out
-    log_softmax.int_out logit_backward.grad_input logspace.Scalar_Tensor_out
-    logspace.Tensor_Scalar_out logspace.Tensor_Tensor_out multi_margin_loss_backward.grad_input
-    multilabel_margin_loss_backward.grad_input scatter.reduce_out scatter.value_reduce_out
-    silu_backward.grad_input softmax.int_out split_with_sizes_copy.out unbind_copy.int_out
-    """.split())
 # They have no derivative: leaves are written, and stay leaves.
 WITHOUT_DERIVATIVE = frozenset(f"aten::logical_{n}_" for n in ("not", "and", "or", "xor"))
 

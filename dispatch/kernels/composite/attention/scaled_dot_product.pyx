@@ -165,7 +165,7 @@ cdef bint uses_flash(Tensor query, Tensor key, Tensor value, Tensor mask, double
     cdef int64_t* v = value.c_sizes
     if not flash_allowed or dropout_p > 0 or query.c_ndim != 4 or key.c_ndim != 4 or value.c_ndim != 4:
         return False
-    if not is_in(DTYPES_FLOATING, query.c_dtype):
+    if not is_in(DTYPES_FLOATING, query.c_dtype) or key.c_dtype != query.c_dtype or value.c_dtype != query.c_dtype:
         return False
     return (
         all_equal(q[0], k[0], v[0])

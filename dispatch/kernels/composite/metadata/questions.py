@@ -177,7 +177,8 @@ def _shape_as_tensor(self: Tensor) -> Tensor:
     """The sizes as an int64 vector."""
     sizes = list(self.shape)
     out: Tensor = _aten.empty.memory_format([len(sizes)], dtype=dtypes.int64, device="cpu")
-    _numpy_view(out)[...] = sizes
+    if sizes:  # of none a fake vector is known too
+        _numpy_view(out)[...] = sizes
     return out
 
 

@@ -33,6 +33,7 @@ _sampler_3d = ops.aten.grid_sampler_3d.default
 _select = ops.aten.select.int
 _transpose = ops.aten.transpose.int
 _unsqueeze = ops.aten.unsqueeze.default
+_reshape = ops.aten.reshape.default
 _view = ops.aten.view.default
 _zeros = ops.aten.zeros.default
 
@@ -118,5 +119,5 @@ def affine_grid_generator_backward(grad: Tensor, size: Ints, align_corners: bool
     if len(size) not in (4, 5):
         raise refused(f"expected size to have 4 or 5 numbers, got {list(size)}")
     base = base_grid(grad, size, align_corners)
-    flat = _view(grad, [size[0], base.shape[1], len(size) - 2])
+    flat = _reshape(grad, [size[0], base.shape[1], len(size) - 2])
     return _transpose(_bmm(_transpose(base, 1, 2), flat), 1, 2)

@@ -582,5 +582,7 @@ INLINE T FN(larger)(T a, T b) { return a | b; }
 INLINE T FN(smaller)(T a, T b) { return a & b; }
 #endif
 #if IS_INTEGER
+/* Twice a mean's share of a gradient, cut to an integer. */
+INLINE T FN(double_share)(int64_t reduction, int64_t numel) { return (T)(reduction == 1 && numel ? 2 / numel : 2); }
 INLINE T FN(sgn)(T x) { return (T)((x > 0) - (x < 0)); }
 #endif

@@ -89,11 +89,11 @@ def put_(Tensor self not None, Tensor index not None, Tensor source not None, bi
 
 # ---- slices along a dimension ------------------------------------------------------------------
 
-cdef Numbers along(Tensor self, int64_t dim, Tensor index, bint negative):
-    """Places of slices along `dim`, which is wrapped. IndexError: out of range."""
+cdef Numbers along(Tensor self, int64_t dim, Tensor index, bint negative, object error=IndexError):
+    """Places of slices along `dim`, which is wrapped. `error`: out of range."""
     cdef int64_t size = self.c_sizes[dim] if self.c_ndim else 1
     cdef int64_t step = self.c_strides[dim] * itemsize_of(self) if self.c_ndim else 0
-    return places_of(index, -size if negative else 0, size, step, IndexError)
+    return places_of(index, -size if negative else 0, size, step, error)
 
 
 cdef Tensor everywhere(Tensor one, Tensor like):
@@ -121,7 +121,7 @@ def index_add(Tensor out not None, Tensor self not None, int64_t dim, Tensor ind
         if not isfinite(<double>alpha):
             raise refused(f"alpha {alpha} is no integer, as those of self are")
         alpha = int(alpha) if is_integral_code(self.c_dtype, False) else alpha != 0
-    places = along(out, dim, index, False)
+    places = along(out, dim, index, False, RuntimeError if self.c_ndim > 1 else IndexError)      # PyTorch has two kernels
     if index.c_numel:
         check_supported(self, DTYPES_RARE, True)
     if memory_meets(source, out):

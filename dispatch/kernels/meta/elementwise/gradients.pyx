@@ -5,9 +5,10 @@ Called by the structured adapters on every key: the operands' common dtype, broa
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
-from dispatch._C.dtypes cimport ST_bool, ST_int32, get_dtype, is_floating_code
+from dispatch._C.dtypes cimport ST_bool, ST_float32, ST_float64, ST_int8, ST_int32, ST_int64, get_dtype, is_floating_code
 from dispatch._C.errors cimport refused
-from dispatch._C.structured cimport Spec
+from dispatch._C.errors import scalar_type
+from dispatch._C.structured cimport Spec, can_cast_codes
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.meta.elementwise cimport binary, pointwise
@@ -87,10 +88,14 @@ cdef int threshold_backward(Spec* s, Tensor grad, Tensor self, object threshold)
 
 
 cdef int contiguous_three(Spec* s, Tensor self, Tensor target, Tensor grad) except -1:
-    """Kernels with data fill zeros_like(self), which is contiguous."""
+    """Kernels with data fill zeros_like(self), which is contiguous and of self's dtype."""
     three(s, self, target, grad)
     if not is_meta(self):
         s.has_strides = False
+        if not can_cast_codes(s.dtype, self.c_dtype):
+            raise refused(f"result type {scalar_type(get_dtype(s.dtype))} can't be cast to the desired output type "
+                          f"{scalar_type(self.dtype)}")
+        s.dtype = self.c_dtype
     return 0
 
 
@@ -139,4 +144,6 @@ cdef int frexp(Spec* specs, Tensor self) except -1:
 
 
 cdef int add_relu(Spec* s, Tensor self, Tensor other, object alpha) except -1:
+    if not (ST_int8 <= self.c_dtype <= ST_int64 or self.c_dtype == ST_float32 or self.c_dtype == ST_float64):
+        raise refused(f"Unsupported datatype for add_relu: {self.dtype!r}")
     return binary.add(s, self, other, alpha)

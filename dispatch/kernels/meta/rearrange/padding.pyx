@@ -137,10 +137,16 @@ cdef int pad(Spec* s, Tensor self, IntArray padding, int n, bint mirrored) excep
     if n == 3 and rules.is_eager(self) or n == 2 and not is_cuda(self):
         follow_format(s, self)
     if rules.is_eager(self) and (n == 3 or n == 2 and (not mirrored or self.c_ndim == 4)):
-        if not s.has_strides:
-            rules.contiguous_strides(s.strides, s.sizes, s.ndim)
-            s.has_strides = True
-        s.cast |= RESTRIDE
+        restride(s)
+    return 0
+
+
+cdef int restride(Spec* s) except -1:
+    """Outputs that are given take these strides (resize_ with a memory format)."""
+    if not s.has_strides:
+        rules.contiguous_strides(s.strides, s.sizes, s.ndim)
+        s.has_strides = True
+    s.cast |= RESTRIDE
     return 0
 
 
@@ -201,11 +207,16 @@ cdef int pad_backward(Spec* s, Tensor grad_output, Tensor self, IntArray padding
         good = good and not ne(grad_output.c_sizes[d], sizes[d])
     if not good:
         raise refused(f"expected grad_output of shape {list(new_size(self.c_ndim, sizes))} for self of shape {shape_of(self)} "
-                      f"and padding {numbers_of(padding)}, got {shape_of(grad_output)}")
+                      f"and padding {numbers_of(padding)}, got {shape_of(grad_output)}",
+                      IndexError if grad_output.c_ndim < self.c_ndim else RuntimeError)
     if grad_output.c_dtype != self.c_dtype and rules.is_eager(self):
         raise refused(f"expected grad_output of {get_dtype(self.c_dtype)!r}, got {get_dtype(grad_output.c_dtype)!r}")
     start(s, self)
-    return follow_format(s, self) if rules.is_eager(self) else 0
+    if rules.is_eager(self):
+        follow_format(s, self)
+        if n == 2:
+            restride(s)
+    return 0
 
 
 cdef int reflection_pad1d_backward(Spec* s, Tensor grad_output, Tensor self, IntArray padding) except -1:

@@ -197,3 +197,9 @@ def test_on_an_accelerator_the_other_kernel_takes_over(allowing: Any) -> None:
             assert attention(q, q, q)[1] == [names[name]]
         allowing(flash=False, efficient=False, math=True)
         assert "aten.bmm.default" in attention(q, q, q)[1]
+
+
+def test_operands_of_two_dtypes_are_not_fused() -> None:
+    x = dispatch.zeros(1, 2, 5, 5)
+    assert ops.aten._fused_sdp_choice(x, x, x) == 1
+    assert ops.aten._fused_sdp_choice(x, x.double(), x) == 0

@@ -166,3 +166,27 @@ def test_gradients_are_written_to_a_given_output() -> None:
         RuntimeError, match=r"glu_backward.*expected grad_output of the shape \[1\]"
     ):
         aten.glu_backward(x, x, 0)
+
+
+@pytest.mark.parametrize(
+    ("reduction", "want"), [(0, [0, 2, 4, 8]), (1, [0, 0, 0, 0]), (2, [0, 2, 4, 8])]
+)
+def test_the_gradient_of_squares_of_integers_takes_a_share_cut_to_an_integer(reduction, want):
+    x, ones = dispatch.tensor([1, 2, 3, 5]), dispatch.ones(4, dtype=dispatch.int64)
+    assert aten.mse_loss_backward(ones, x, ones, reduction).tolist() == want
+
+
+@pytest.mark.parametrize("op", [aten.mse_loss_backward, aten.smooth_l1_loss_backward])
+def test_gradients_of_losses_have_the_dtype_of_self(op):
+    more = (1.0,) if op is aten.smooth_l1_loss_backward else ()
+    x, wide = dispatch.ones(3), dispatch.ones(3, dtype=dispatch.float64)
+    assert op(wide, x, x, 0, *more).dtype is dispatch.float32
+    assert op(x.to("meta"), x.to("meta"), wide.to("meta"), 0, *more).dtype is dispatch.float64
+    with pytest.raises(RuntimeError, match=r"result type Float can't be cast.*Long"):
+        op(x, dispatch.ones(3, dtype=dispatch.int64), x, 0, *more)
+
+
+@pytest.mark.parametrize("dtype", [dispatch.bfloat16, dispatch.uint8, dispatch.bool])
+def test_sums_cut_at_zero_are_of_few_dtypes(dtype):
+    with pytest.raises(RuntimeError, match="Unsupported datatype for add_relu"):
+        aten._add_relu.Scalar(dispatch.ones(3, dtype=dtype), 1)

@@ -153,3 +153,11 @@ def test_an_index_is_not_filled_at_its_own_places(value):
     with pytest.raises(RuntimeError, match="unsupported operation"):
         index.index_fill_(0, index, value)
     assert index.tolist() == [2, 1, 0]
+
+
+@pytest.mark.parametrize(("sizes", "error"), [((3,), IndexError), ((2, 3), RuntimeError)])
+def test_an_index_out_of_range_of_index_add_is_told_by_dimensions(sizes, error):
+    x = dispatch.zeros(sizes)
+    with pytest.raises(error, match="index 7 is out of bounds"):
+        x.index_add_(0, dispatch.tensor([7]), dispatch.ones((1, *sizes[1:])))
+    assert not x.any()

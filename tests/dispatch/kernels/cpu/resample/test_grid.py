@@ -53,3 +53,9 @@ def test_gradient_is_adjoint_to_the_samples(mode, padding, plane):
     of_x, of_grid = back(grad, x, grid, mode, padding, False, [True, True])
     np.testing.assert_allclose((of_x * x).sum().item(), (grad * out).sum().item())
     assert mode == 0 or not of_grid.numpy().any()
+
+
+def test_the_gradient_of_affine_grids_takes_any_strides():
+    grad = dispatch.arange(24.0).reshape(1, 4, 3, 2).transpose(1, 2)
+    want = aten.affine_grid_generator_backward(grad.contiguous(), [1, 1, 3, 4], False)
+    assert aten.affine_grid_generator_backward(grad, [1, 1, 3, 4], False).equal(want)

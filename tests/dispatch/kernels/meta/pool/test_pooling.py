@@ -208,3 +208,9 @@ def test_maxima_of_a_volume_keep_channels_that_lie_innermost(
     assert values.stride() == indices.stride() == wanted
     values, indices = ops.aten.max_pool3d_with_indices(meta(sizes, strides), [2])
     assert values.stride() == indices.stride() == (12, 6, 3, 1)
+
+
+def test_an_unpooled_output_that_is_given_is_laid_out_anew() -> None:
+    x, places = tensor((1, 2, 1, 1)), tensor((1, 2, 1, 1), dtype=dtypes.int64)
+    out = tensor((1, 2, 3, 2), (24, 12, 4, 2))
+    assert ops.aten.max_unpool2d.out(x, places, [3, 2], out=out).stride() == (12, 6, 2, 1)

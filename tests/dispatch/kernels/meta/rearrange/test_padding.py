@@ -90,3 +90,19 @@ def test_gradient_of_another_dtype_is_seen_where_there_is_data(op):
     g, x = (dispatch.zeros(s) for s in sizes)
     with pytest.raises(RuntimeError, match=r"_backward.*float32.*float64"):
         op(g.double(), x, [1, 1])
+
+
+@pytest.mark.parametrize(
+    "op",
+    [aten.reflection_pad2d_backward.grad_input, aten.replication_pad2d_backward.grad_input],
+)
+def test_a_given_gradient_is_laid_out_as_self(op):
+    x, grad = dispatch.ones(1, 2, 3, 4), dispatch.ones(1, 2, 5, 6)
+    given = dispatch.zeros(1, 2, 3, 8)[..., ::2]
+    assert op(grad, x, [1, 1, 1, 1], grad_input=given) is given
+    assert given.stride() == (24, 12, 4, 1) and given.sum() == grad.sum()
+
+
+def test_a_gradient_of_fewer_dimensions_is_an_index_error():
+    with pytest.raises(IndexError, match="replication_pad2d_backward"):
+        aten.replication_pad2d_backward(dispatch.ones(()), dispatch.ones(1, 3, 3), [0, 2, 0, 1])
