@@ -14,8 +14,8 @@ cdef int64_t numel_of_signed(int ndim, const int64_t* sizes) except -1:
     cdef int i
     for i in range(ndim):
         if sizes[i] < 0 and not is_symbolic(sizes[i]):
-            raise refused("Trying to create tensor with negative dimension: sizes must not be negative, "
-                          f"got {tuple_of(ndim, sizes)}")
+            raise refused(f"Trying to create tensor with negative dimension {sizes[i]}: {list(tuple_of(ndim, sizes))}, "
+                          "sizes must not be negative")
     for i in range(ndim - 1, -1, -1):        # as strides are made: the products are known then
         numel = mul(numel, sizes[i])
     return numel

@@ -19,7 +19,8 @@ from dispatch._higher_order_ops.out_dtype import out_dtype
 from dispatch._higher_order_ops.print import print
 from dispatch._higher_order_ops.scan import scan
 from dispatch._higher_order_ops.while_loop import while_loop
+from dispatch._higher_order_ops.wrappers import hints_wrapper, strict_mode
 
 __all__ = ["associative_scan", "auto_functionalized", "auto_functionalized_v2", "cond",
-           "invoke_subgraph", "map", "out_dtype", "print", "scan", "while_loop",
-           "with_effects"]  # fmt: skip
+           "hints_wrapper", "invoke_subgraph", "map", "out_dtype", "print", "scan", "strict_mode",
+           "while_loop", "with_effects"]  # fmt: skip

@@ -86,13 +86,16 @@ torch._higher_order_ops.associative_scan    dispatch._higher_order_ops.associati
 torch._higher_order_ops.auto_functionalize  dispatch._higher_order_ops.auto_functionalize
 torch._higher_order_ops.cond                dispatch._higher_order_ops.cond
 torch._higher_order_ops.effects             dispatch._higher_order_ops.effects
+torch._higher_order_ops.hints_wrap          dispatch._higher_order_ops.wrappers
 torch._higher_order_ops.invoke_subgraph     dispatch._higher_order_ops.invoke_subgraph
 torch._higher_order_ops.map                 dispatch._higher_order_ops.map
 torch._higher_order_ops.out_dtype           dispatch._higher_order_ops.out_dtype
 torch._higher_order_ops.print               dispatch._higher_order_ops.print
 torch._higher_order_ops.scan                dispatch._higher_order_ops.scan
+torch._higher_order_ops.strict_mode         dispatch._higher_order_ops.wrappers
 torch._higher_order_ops.while_loop          dispatch._higher_order_ops.while_loop
 torch._higher_order_ops.wrap                dispatch.library.wrap
+torch._higher_order_ops.wrap                dispatch._higher_order_ops.wrappers
 torch._higher_order_ops.utils               dispatch._higher_order_ops.rules
 torch.fx                                    dispatch.as_torch.fx
 torch.fx._pytree                            dispatch.as_torch.fx.flat
@@ -376,6 +379,8 @@ torch.backends.cuda.sdp_kernel              dispatch.as_torch.nn.backends.sdp_ke
 torch.to_dlpack                             dispatch.as_torch.dlpack.to_dlpack
 torch._C._to_dlpack                         dispatch.as_torch.dlpack.to_dlpack
 torch._C._from_dlpack                       dispatch.from_dlpack
+torch._C.StorageBase                        dispatch.tensor.storage.UntypedStorage
+torch.storage._StorageBase                  dispatch.tensor.storage.UntypedStorage
 torch.Storage                               dispatch.tensor.storage_classes.FloatStorage
 torch.Type                                  dispatch._C.Type
 torch.AnyType                               dispatch._C.AnyType

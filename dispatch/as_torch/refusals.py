@@ -73,10 +73,8 @@ torch._functorch.pyfunctorch
 torch._higher_order_ops.base_hop    BaseHOP
 torch._higher_order_ops.flex_attention  flex_attention flex_attention_backward
 torch._higher_order_ops.foreach_map foreach_map
-torch._higher_order_ops.hints_wrap  HintsWrapper hints_wrapper
 torch._higher_order_ops.run_const_graph run_const_graph
 torch._higher_order_ops.schema      HopSchema HopSchemaGenerator find_hop_schema
-torch._higher_order_ops.strict_mode strict_mode
 torch._higher_order_ops.torchbind   call_torchbind enable_torchbind_tracing
 torch._higher_order_ops.triton_kernel_wrap
     triton_kernel_wrapper_functional triton_kernel_wrapper_mutation

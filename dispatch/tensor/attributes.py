@@ -116,7 +116,9 @@ def _matrix_transposed(self: Tensor, name: str = "mT") -> Tensor:
         _advise_number("Tensor.mT")
         return self
     if self.ndim == 1:
-        raise RuntimeError(f"tensor.{name} is only supported on matrices, got 1 dimension")
+        raise RuntimeError(
+            f"tensor.{name} is only supported on matrices or batches of matrices. Got 1-D tensor."
+        )
     return _aten.transpose.int(self, -2, -1)
 
 

@@ -10,6 +10,7 @@ import functools
 import itertools
 import operator
 from collections.abc import Callable, Sequence
+from string import ascii_lowercase, ascii_uppercase
 from typing import Any, TypeVar
 
 from dispatch._C import dtypes
@@ -49,6 +50,7 @@ __all__ = [
 _aten = ops.aten
 Tensors = Sequence[Tensor]
 F = TypeVar("F", bound=Callable[..., Any])
+_LETTERS = ascii_uppercase + ascii_lowercase  # of einsum, by number
 _VARARGS = 4  # of a code object: takes *args
 
 
@@ -257,11 +259,36 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     return tuple(_parsed("broadcast_tensors")(list(tensors)))
 
 
-@asks
-def einsum(equation: str, *operands: Any) -> Tensor:
-    """Sum of products, by the letters of `equation`; operands one by one or as one list."""
-    if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
-        operands = tuple(operands[0])
+def _letters(subscripts: Any) -> str:
+    """Subscripts that are numbers, or an ellipsis, as part of an equation."""
+    written = ""
+    for n in subscripts:
+        if n is not ... and not 0 <= n < len(_LETTERS):
+            raise ValueError(f"einsum(): subscript {n} is not within the valid range [0, 52)")
+        written += "..." if n is ... else _LETTERS[n]
+    return written
+
+
+def einsum(*args: Any) -> Tensor:
+    """Sum of products, by the letters of an equation; operands one by one or as one list.
+
+    Instead of the equation, a list of numbers may follow each operand, and one for the result.
+
+    Raises: ValueError without operands, and for numbers beyond 51 (torch.einsum).
+    """
+    if len(args) > 1 and isinstance(args[0], Tensor):
+        equation = ",".join(map(_letters, args[1::2]))
+        if len(args) % 2:
+            equation += "->" + _letters(args[-1])
+        operands = args[: len(args) // 2 * 2 : 2]
+    else:
+        equation, operands = args[0] if args else "", args[1:]
+        if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+            operands = tuple(operands[0])
+    if not operands:
+        raise ValueError("einsum(): must specify the equation string and at least one operand")
+    if not _asks_nobody(operands, {}) and _has_torch_function(operands):
+        return _ask_torch_function(einsum, operands, (equation, *operands), {})
     return _parsed("einsum")(equation, list(operands))
 
 

@@ -330,5 +330,5 @@ cdef int check_expands(list sizes, list to) except -1:
     cdef Py_ssize_t i, new = len(to) - len(sizes)
     for i in range(len(sizes)):
         if new < 0 or type(sizes[i]) is int and type(to[new + i]) is int and sizes[i] != 1 and sizes[i] != to[new + i]:
-            raise RuntimeError(f"Tensor.__setitem__: a value of sizes {sizes} does not expand to {to}, the place's")
+            raise RuntimeError(f"Tensor.__setitem__: The expanded size of the tensor ({to}) must match the existing size ({sizes})")
     return 0

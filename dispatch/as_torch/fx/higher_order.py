@@ -17,6 +17,7 @@ from dispatch._higher_order_ops.print import print as print_op
 from dispatch._higher_order_ops.rules import first_rows, inside_a_function
 from dispatch._higher_order_ops.scan import scan_op
 from dispatch._higher_order_ops.while_loop import unknown_number, while_loop_op
+from dispatch._higher_order_ops.wrappers import hints_wrapper, strict_mode_op
 from dispatch.as_torch.fx.proxies import (
     ProxyTorchDispatchMode,
     PythonKeyTracer,
@@ -118,6 +119,21 @@ def _invoke_subgraph(mode: Mode, subgraph: Any, identifier: Any, *operands: Any)
     graph = _as_graph(mode, "repeated_subgraph", subgraph, operands, "")
     shown = (graph, identifier, *operands)
     return _call(mode, invoke_subgraph, (subgraph, identifier, *operands), {}, shown)
+
+
+@strict_mode_op.py_impl(ProxyTorchDispatchMode)
+def _strict_mode(mode: Mode, callable: Any, operands: Any) -> Any:
+    """The function as a graph."""
+    graph = _as_graph(mode, "strict_graph", callable, operands)
+    return _call(mode, strict_mode_op, (callable, operands), {}, (graph, operands))
+
+
+@hints_wrapper.py_impl(ProxyTorchDispatchMode)
+def _hints_wrapper(mode: Mode, body_fn: Any, args: Any, kwargs: Any, hints: Any) -> Any:
+    """The function as a graph; the hints stay with the call."""
+    graph = _as_graph(mode, "hints_wrapper_body_graph", body_fn, args)
+    given = {"hints": hints}
+    return _call(mode, hints_wrapper, (body_fn, args, kwargs), given, (graph, args, {}))
 
 
 def _serve(op: HigherOrderOperator) -> None:

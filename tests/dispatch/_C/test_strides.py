@@ -135,7 +135,7 @@ def test_offsets_of_views_count_elements_of_the_new_dtype() -> None:
 
 @pytest.mark.parametrize("sizes", [[1, 2], [3, 2]])
 def test_pieces_must_sum_to_the_size(sizes: list[int]) -> None:
-    with pytest.raises(RuntimeError, match="do not sum to 4"):
+    with pytest.raises(RuntimeError, match="to sum exactly to 4"):
         A.split_with_sizes(dispatch.ones(4), sizes)
 
 

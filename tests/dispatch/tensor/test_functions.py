@@ -256,3 +256,35 @@ def test_a_number_is_no_tensor_for_functions_in_python(name):
     """As other functions refuse it; the operators below raise RuntimeErrors."""
     with pytest.raises(TypeError, match=name):
         getattr(dispatch, name)(3)
+
+
+def test_einsum_reads_lists_of_numbers():
+    """Numbers are letters: 0 is A, 26 is a."""
+    a, b = t([[1.0, 2.0], [3.0, 4.0]]), t([[0.0, 1.0], [1.0, 0.0]])
+    assert dispatch.einsum(a, [0, 1], b, [1, 2], [0, 2]).tolist() == (a @ b).tolist()
+    assert dispatch.einsum(a, [..., 27]).tolist() == a.tolist()
+    assert dispatch.einsum(a, [26, 1], [1, 26]).tolist() == a.t().tolist()
+
+
+@pytest.mark.parametrize("n", [-1, 52])
+def test_einsum_refuses_numbers_that_are_no_letters(n):
+    with pytest.raises(ValueError, match=r"einsum.* not within the valid range \[0, 52\)"):
+        dispatch.einsum(dispatch.ones(2), [n])
+
+
+@pytest.mark.parametrize("args", [(), ("a",), ("", []), (dispatch.ones(2),)])
+def test_einsum_refuses_an_equation_without_operands(args):
+    with pytest.raises(ValueError, match="at least one operand"):
+        dispatch.einsum(*args)
+
+
+def test_a_handler_of_einsum_gets_the_equation_and_the_operands():
+    class Seen(dispatch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            assert func is dispatch.einsum and not kwargs
+            return [a if isinstance(a, str) else "operand" for a in args]
+
+    x = dispatch.ones(2, 2).as_subclass(Seen)
+    assert dispatch.einsum(x, [0, 1], x, [1, 2]) == ["AB,BC", "operand", "operand"]
+    assert dispatch.einsum("ij->ji", [x]) == ["ij->ji", "operand"]

@@ -113,11 +113,6 @@ def _converted(value: Any, kind: dtypes.dtype) -> Any:
     return _COMPLEX(value) if kind.is_complex else float(value)
 
 
-def _check_kind(name: str, given: Tensor, kind: dtypes.dtype) -> None:
-    if given.dtype is not kind:
-        raise refused(f"expected {name} to have dtype {kind}, got {given.dtype}")
-
-
 def _float_power(self: Any, exponent: Any) -> Tensor:
     kind = _wide(self, exponent)
     exponent = _converted(exponent, kind)
@@ -126,14 +121,16 @@ def _float_power(self: Any, exponent: Any) -> Tensor:
 
 def _float_power_out(self: Any, exponent: Any, *, out: Tensor) -> Tensor:
     kind = _wide(self, exponent)
-    _check_kind("out", out, kind)
+    if out.dtype is not kind:
+        raise refused(f"the operation's result requires dtype {kind}, got {out.dtype}")
     exponent = _converted(exponent, kind)
     return _aten.pow(_converted(self, kind), exponent, out=out)
 
 
 def _float_power_(self: Tensor, exponent: Any) -> Tensor:
     kind = _wide(self, exponent)
-    _check_kind("self", self, kind)
+    if self.dtype is not kind:
+        raise refused(f"the base given to float_power_ has dtype {self.dtype}, the result {kind}")
     return _aten.pow_(self, _converted(exponent, kind))
 
 

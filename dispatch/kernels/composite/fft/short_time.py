@@ -62,7 +62,7 @@ def _pieces(
         input = _aten.unsqueeze(input, 0)
     length = input.shape[1]
     if n_fft <= 0 or n_fft > length:
-        raise refused(f"expected n_fft above 0 and at most {length}, got {n_fft}")
+        raise refused(f"expected 0 < n_fft <= {length}, but got n_fft={n_fft}")
     if hop_length <= 0:
         raise refused(f"expected hop_length > 0, but got hop_length={hop_length}")
     if win_length <= 0 or win_length > n_fft:
@@ -130,7 +130,7 @@ def stft_center(
     norm = _BY_ROOT if normalized else _NONE
     if pieces.dtype.is_complex:
         if half:
-            raise refused("expected onesided to be False or None for complex self or window")
+            raise refused("Cannot have onesided output if window or input is complex")
         out = _aten._fft_c2c(pieces, [2], norm, True)
     else:
         out = _aten._fft_r2c(pieces, [2], norm, half)
@@ -172,10 +172,11 @@ def _check_spectrum(self: Tensor, input: Tensor, n_fft: int, onesided: bool) -> 
         raise refused("input tensor cannot be empty.")
     if input.ndim not in (3, 4):
         raise refused(f"expected self of 2 or 3 dimensions, got {list(self.shape)}")
-    rows = n_fft // 2 + 1 if onesided else n_fft
+    rows, formula = (n_fft // 2 + 1, "n_fft / 2 + 1") if onesided else (n_fft, "n_fft")
     if input.shape[-3] != rows:
         raise refused(
-            f"expected the frequency dimension of the input to be {rows}, got {list(self.shape)}"
+            "expected the frequency dimension (3rd to the last) of the input tensor to match "
+            f"{formula} when onesided={onesided}, {rows}, but got {input.shape[-3]}"
         )
 
 
@@ -185,7 +186,7 @@ def _real_or_complex(
     """The pieces, transformed back."""
     if as_complex:
         if onesided:
-            raise refused("expected onesided to be False with return_complex=True")
+            raise refused("cannot have onesided input with return_complex=True")
         return _aten._fft_c2c(input, [2], norm, False)
     if window is not None and window.dtype.is_complex:
         raise refused(f"expected a real window for a real result, got {window.dtype}")

@@ -131,7 +131,7 @@ cdef tuple real_shape_and_dims(Tensor self, object s, object dim):
 
 cdef int check_real(Tensor self) except -1:
     if is_complex_code(self.c_dtype):
-        raise refused(f"expects a real input tensor, but got {scalar_type(get_dtype(self.c_dtype))}")
+        raise refused(f"rfft expects a real input tensor, but got {scalar_type(get_dtype(self.c_dtype))}")
     return 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dispatch._C import dtypes
-from dispatch._C.errors import refused
+from dispatch._C.errors import refused, scalar_type
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
@@ -22,13 +22,13 @@ def argwhere(self: Tensor) -> Tensor:
 
 def _take_arguments(self: Tensor, indices: Tensor, dim: int | None) -> tuple[Tensor, int, Tensor]:
     if indices.dtype is not dtypes.int64:
-        raise refused(f"dtype of indices should be Long, got {indices.dtype}")
+        raise refused(f"dtype of indices should be Long but got {scalar_type(indices.dtype)}")
     if dim is None:
         return _aten.reshape(self, [-1]), 0, _aten.reshape(indices, [-1])
     if self.ndim != indices.ndim:
         raise refused(
-            "input and indices should have the same number of dimensions, got "
-            f"{list(indices.shape)} and {list(self.shape)}"
+            "torch.take_along_dim(): input and indices should have the same number of dimensions, "
+            f"but got {self.ndim} dimensions for input, and {indices.ndim} dimensions for indices"
         )
     dim = rules.wrap_dim(dim, self.ndim)
     mine, theirs = list(self.shape), list(indices.shape)

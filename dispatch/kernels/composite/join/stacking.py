@@ -270,7 +270,7 @@ def unsafe_chunk(self: Tensor, chunks: int, dim: int = 0) -> list[Tensor]:
     if self.ndim == 0:
         raise refused("chunk expects at least a 1-dimensional tensor")
     if chunks <= 0:
-        raise refused(f"chunk expects `chunks` to be greater than 0, got {chunks}")
+        raise refused(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     size = self.size(dim)
     length = (size + chunks - 1) // chunks
     if length == 0 and size == 0:
@@ -283,11 +283,14 @@ def unsafe_chunk(self: Tensor, chunks: int, dim: int = 0) -> list[Tensor]:
 
 def _check_grid(tensors: Tensors, indexing: str) -> None:
     if not tensors:
-        raise refused("expects a non-empty TensorList")
+        raise refused("meshgrid expects a non-empty TensorList")
     first = tensors[0]
     for t in tensors:
         if t.ndim > 1:
-            raise refused(f"Expected 0D or 1D tensor, got {list(t.shape)}")
+            raise refused(
+                "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: "
+                f"{list(t.shape)}"
+            )
         for what in ("dtype", "device"):
             one, other = getattr(first, what), getattr(t, what)
             if one != other:
@@ -339,9 +342,9 @@ def _rising(n: int, r: int, strictly: bool, like: Tensor) -> Tensor:
 def combinations(self: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """All selections of `r` elements of a vector, in its order, as rows."""
     if self.ndim != 1:
-        raise refused(f"expected a vector, got {list(self.shape)}")
+        raise refused(f"Expect a 1D vector, but got shape {list(self.shape)}")
     if r < 0:
-        raise refused(f"expected r of 0 or more, got {r}")
+        raise refused(f"Expect a non-negative number, but got {r}")
     if r == 0:
         return _aten.empty([0], dtype=self.dtype, layout=self.layout, device=self.device)
     grids = _aten.meshgrid([self] * r)

@@ -18,13 +18,17 @@ _SINGULAR = (
     "The diagonal element {} is zero, the inversion could not be completed because the input "
     "matrix is singular"
 )
+_NOT_POSITIVE = (
+    "The factorization could not be completed: the leading minor of order {} is not "
+    "positive-definite"
+)
 _EIGENVALUES = "no convergence: matrix is ill-conditioned or repeats eigenvalues (code {})"
 
 # Part of an operator's name -> what a positive number says, PyTorch's order.
 _MEANINGS = (
     ("inv", _SINGULAR),
     ("solve", "The solver failed because the input matrix is singular (code {})"),
-    ("cholesky", "the matrix is not positive-definite: its leading minor of order {} is not"),
+    ("cholesky", _NOT_POSITIVE),
     ("svd", "no convergence: matrix is ill-conditioned or repeats singular values (code {})"),
     ("eig", _EIGENVALUES),
     ("syevd", _EIGENVALUES),

@@ -50,7 +50,7 @@ _EPSILON = {dtypes.float32: 2.0**-23, dtypes.float64: 2.0**-52}
 
 def _two_dims(self: Tensor, dim: _Ints) -> list[int]:
     if len(dim) != 2:
-        raise refused(f"dim must be a 2-tuple. Got {list(dim)}")
+        raise refused(f"linalg.matrix_norm: dim must be a 2-tuple. Got {list(dim)}")
     dims = [rules.wrap_dim(d, self.ndim) for d in dim]
     if dims[0] == dims[1]:
         raise refused(f"dims must be different. Got {list(dim)}")
@@ -80,6 +80,14 @@ def _extreme(values: Tensor, ord: Any, dim: int, keepdim: bool) -> Tensor:
     return _aten.amax(values, [dim], keepdim)
 
 
+def _check_normed(self: Tensor) -> None:
+    if self.ndim < 2:
+        raise refused(
+            "linalg.matrix_norm: The input tensor A must have at least 2 dimensions, got "
+            f"{list(self.shape)}"
+        )
+
+
 def matrix_norm(
     self: Tensor,
     ord: Any,
@@ -90,7 +98,7 @@ def matrix_norm(
     out: Tensor | None = None,
 ) -> Tensor:
     """The largest (negative: smallest) sum of a column or a row, or singular value."""
-    check_matrix("self", self)
+    _check_normed(self)
     order = abs(ord)
     check_floating("self", self, order != 2)
     if order not in (1, 2, math.inf):
@@ -120,7 +128,7 @@ def matrix_norm_str(
     """The root of the sum of squares ("fro"), or the sum of the singular values ("nuc")."""
     if ord not in ("fro", "nuc"):
         raise refused(f"Order {ord} not supported.")
-    check_matrix("self", self)
+    _check_normed(self)
     check_floating("self", self, ord != "nuc")
     dims = _two_dims(self, dim)
     if ord == "fro":
@@ -140,10 +148,13 @@ def _exactly_into(out: Tensor, result: Tensor) -> Tensor:
 def _check_norm_dims(self: Tensor, given: bool, dim: _Ints | None) -> None:
     if dim is not None:
         if len(dim) not in (1, 2):
-            raise refused(f"If dim is specified, it must be of length 1 or 2. Got {list(dim)}")
+            raise refused(
+                f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dim)}"
+            )
     elif given and self.ndim not in (1, 2):
         raise refused(
-            f"expected self of 1 or 2 dimensions, for dim is not given, got {list(self.shape)}"
+            "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got "
+            f"{self.ndim}D."
         )
 
 
@@ -243,7 +254,7 @@ def _default_rtol(self: Tensor) -> float:
 
 def _check_real(name: str, t: Tensor) -> None:
     if t.dtype.is_complex:
-        raise refused(f"expected {name} to be real, got {t.dtype}")
+        raise refused(f"{name} tensor of complex type is not supported, got {t.dtype}")
 
 
 def _tolerances(self: Tensor, atol: float | None, rtol: float | None) -> tuple[Tensor, Tensor]:
@@ -352,7 +363,8 @@ def pinv_atol_rtol_tensor(
     hermitian: bool = False,
 ) -> Tensor:
     """The inverse in the space of the singular values that are above the tolerances."""
-    check_matrix("self", self)
+    if self.ndim < 2:
+        raise refused(f"expected a tensor with 2 or more dimensions, got {list(self.shape)}")
     check_floating("self", self)
     if self.dtype in REDUCED_FLOATING:
         raise refused(f"expected self to have at least 32 bits, got {self.dtype}")

@@ -124,12 +124,12 @@ def _as_matrices(tensors: Sequence[Tensor]) -> tuple[list[Tensor], list[int]]:
         if t.ndim != 2:
             raise refused(f"multi_dot(): tensor {i} must be 2D but got {t.ndim}D")
         for what, mine, theirs in (
-            ("dtype", t.dtype, first.dtype),
-            ("device", t.device, first.device),
+            ("have be the same dtype", t.dtype, first.dtype),
+            ("be on the same device", t.device, first.device),
         ):
             if mine != theirs:
                 raise refused(
-                    f"multi_dot(): all tensors must have be the same {what} but tensor 0 is "
+                    f"multi_dot(): all tensors must {what} but tensor 0 is "
                     f"{theirs} and tensor {i} {mine}"
                 )
         if i and matrices[i - 1].shape[-1] != t.shape[0]:
@@ -181,8 +181,11 @@ def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor
     matrices, sizes = _as_matrices(tensors)
     if out is None:
         return _aten.view(_aten.mm(*_ends(matrices)), sizes)
-    if out.dtype is not matrices[0].dtype or out.device != matrices[0].device:
-        raise refused(f"expected out to be {matrices[0].dtype}, got {out.dtype}")
+    kind, device = matrices[0].dtype, matrices[0].device
+    if out.dtype is not kind:
+        raise refused(f"multi_dot(): expected out tensor to have dtype {kind} but got {out.dtype}")
+    if out.device != device:
+        raise refused(f"multi_dot(): expected out tensor to be on {device} but got {out.device}")
     resize_out(out, sizes)
     square = _aten.view(out, [matrices[0].shape[0], matrices[-1].shape[-1]])
     _aten.mm.out(*_ends(matrices), out=square)

@@ -16,7 +16,7 @@ from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.composite.linalg.outputs import into, new
 from dispatch.kernels.meta import rules
-from dispatch.kernels.meta.linalg.checks import check_matrix, check_solver_sides
+from dispatch.kernels.meta.linalg.checks import check_solver_sides
 
 __all__ = [
     "cholesky_out",
@@ -184,8 +184,9 @@ def cholesky_out(self: Tensor, upper: bool = False, *, out: Tensor) -> Tensor:
 
 def cholesky_solve(self: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
     """The solution of AX = self, where input2 is A's Cholesky factor."""
-    check_matrix("self", self)
-    check_matrix("input2", input2)
+    for name, t in (("b", self), ("u", input2)):
+        if t.ndim < 2:
+            raise refused(f"{name} should have at least 2 dimensions, but has {t.ndim} instead")
     check_solver_sides(input2, self)
     batch = rules.broadcast_shapes(self.shape[:-2], input2.shape[:-2])
     self, input2 = (_aten.expand(t, [*batch, *t.shape[-2:]]) for t in (self, input2))
@@ -249,8 +250,8 @@ def tensorsolve(
     size = math.prod(sizes)
     if size != math.prod(other.shape):
         raise refused(
-            f"expected other to have as many elements as the rest of self, {sizes}, got "
-            f"{list(other.shape)}"
+            "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "
+            f"prod(self.shape[:other.ndim]), got {sizes} and {list(other.shape)}"
         )
     square = _aten.reshape(self, [size, size])
     result = _aten.linalg_solve(square, _aten.flatten.using_ints(other))

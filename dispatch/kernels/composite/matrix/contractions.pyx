@@ -93,7 +93,7 @@ cdef Tensor inner_of(Tensor self, Tensor other):
     if self.c_ndim == 0 or other.c_ndim == 0:
         return MUL.call((self, other))
     if self.shape[self.c_ndim - 1] != other.shape[other.c_ndim - 1]:
-        raise refused("the last dimension must match on both input tensors but got shapes "
+        raise refused("inner() the last dimension must match on both input tensors but got shapes "
                       f"{list(self.shape)} and {list(other.shape)}")
     return TENSORDOT.call((self, other, [-1], [-1]))
 

@@ -12,6 +12,16 @@ __all__ = ["planned", "unfolded"]
 
 _ELLIPSIS = "..."
 
+# What is said of a dot that is no ellipsis, and of a second ellipsis.
+_OPERAND = (
+    "operand {} that is not part of any ellipsis",
+    "operand {} for which an ellipsis was already found",
+)
+_OUTPUT = (
+    "output that is not part of any ellipsis (...)",
+    "output but an ellipsis (...) was already found",
+)
+
 Labels = list[str]
 Dimensions = list[tuple[str, int]]
 
@@ -20,45 +30,52 @@ def _error(text: str) -> RuntimeError:
     return refused(f"{text}")
 
 
-def _subscripts(text: str, where: str) -> Labels:
-    """Letters and at most one ellipsis."""
+def _subscripts(equation: str, start: int, stop: int, stray: str, second: str) -> Labels:
+    """Letters and at most one ellipsis of `equation[start:stop]`; blanks stand between them."""
     labels: Labels = []
-    rest = text.replace(" ", "")
-    while rest:
-        label = _ELLIPSIS if rest.startswith(_ELLIPSIS) else rest[0]
-        if label != _ELLIPSIS and not (label.isascii() and label.isalpha()):
+    while start < stop:
+        label = _ELLIPSIS if equation.startswith(_ELLIPSIS, start, stop) else equation[start]
+        if label.startswith("."):
+            if _ELLIPSIS in labels:
+                raise _error(f"einsum(): found '.' for {second}")
             if label == ".":
-                raise _error(f"einsum(): found '.' for {where} that is not part of any ellipsis")
+                raise _error(f"einsum(): found '.' for {stray}")
+        elif label != " " and not (label.isascii() and label.isalpha()):
             raise _error(
-                f"einsum(): invalid subscript given for {where}, {label!r}, subscripts must be in "
-                "[a-zA-Z]"
+                f"einsum(): invalid subscript given at index {start} of the equation {equation!r}, "
+                "subscripts must be in [a-zA-Z]"
             )
-        if label == _ELLIPSIS and label in labels:
-            raise _error(f"more than one ellipsis in the subscripts of {where}: {text!r}")
-        labels.append(label)
-        rest = rest[len(label) :]
+        if label != " ":
+            labels.append(label)
+        start += len(label)
     return labels
 
 
 def _read(equation: str, ndims: Sequence[int]) -> tuple[list[Labels], Labels | None]:
     """Labels of the operands and, if it is written, of the output."""
-    left, arrow, right = equation.partition("->")
+    left, arrow, _ = equation.partition("->")
     parts = left.split(",")
     if len(parts) != len(ndims):
         which = "fewer" if len(ndims) < len(parts) else "more"
         raise _error(
             f"einsum(): {which} operands were provided than specified in the equation {equation!r}"
         )
-    inputs = [_subscripts(part, f"operand {i}") for i, part in enumerate(parts)]
+    inputs, start = [], 0
+    for i, part in enumerate(parts):
+        said = (text.format(i) for text in _OPERAND)
+        inputs.append(_subscripts(equation, start, start + len(part), *said))
+        start += len(part) + 1
     for i, (labels, ndim) in enumerate(zip(inputs, ndims, strict=True)):
         n = len(labels) - (_ELLIPSIS in labels)
         if n > ndim or (n < ndim and _ELLIPSIS not in labels):
             told = "" if _ELLIPSIS in labels else " and no ellipsis was given"
+            against = "does not match" if told else "is more than"
             raise _error(
-                f"einsum(): the number of subscripts in the equation ({n}) does not match the "
+                f"einsum(): the number of subscripts in the equation ({n}) {against} the "
                 f"number of dimensions ({ndim}) for operand {i}{told}"
             )
-    return inputs, _subscripts(right, "the output") if arrow else None
+    output = (len(left) + len(arrow), len(equation)) if arrow else None
+    return inputs, output and _subscripts(equation, *output, *_OUTPUT)
 
 
 def _implied_output(inputs: Sequence[Labels]) -> Labels:

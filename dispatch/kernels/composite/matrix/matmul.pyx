@@ -244,8 +244,8 @@ cdef int broadcasts_lone_batch(Tensor a, Tensor b) except -1:
 
 cdef int check_dims(Tensor a, Tensor b) except -1:
     if a.c_ndim == 0 or b.c_ndim == 0:
-        raise refused("expected self and other to have at least 1 dimension, "
-                      f"got {a.c_ndim} and {b.c_ndim}")
+        raise refused("both arguments to matmul need to be at least 1D, but they are "
+                      f"{a.c_ndim}D and {b.c_ndim}D")
     return 0
 
 

@@ -267,7 +267,7 @@ def _cross_dim(self: Tensor, other: Tensor, dim: int | None) -> int:
     for d, size in enumerate(self.shape):
         if size == 3:
             return d
-    raise _error(f"expected a dimension of size 3, got {list(self.shape)}")
+    raise _error(f"no dimension of size 3 in input, got {list(self.shape)}")
 
 
 def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
@@ -288,19 +288,24 @@ def vdot_out(self: Tensor, other: Tensor, *, out: Tensor) -> Tensor:
     return _aten.fill_.Tensor(resize_out(out, []), _aten.vdot(self, other))
 
 
-def _check_scale(self: Tensor, *factors: Any) -> None:
-    whole = not (self.dtype.is_floating_point or self.dtype.is_complex)
-    for factor in factors:
-        if isinstance(factor, complex) and not self.dtype.is_complex:
-            raise _error("a complex factor is for complex tensors only")
-        if isinstance(factor, float) and whole:
-            raise _error("factors of integer tensors must be integers")
+def _check_scale(kind: dtypes.dtype, **factors: Any) -> None:
+    """Whether a result of dtype `kind` can take the factors."""
+    whole = not (kind.is_floating_point or kind.is_complex)
+    for name, factor in factors.items():
+        if isinstance(factor, bool) and kind is not dtypes.bool:
+            raise _error(f"Boolean {name} only supported for Boolean results.")
+        if whole and isinstance(factor, (float, complex)):
+            raise _error(
+                f"For integral input tensors, argument {name} must not be a floating point number."
+            )
+        if isinstance(factor, complex) and not kind.is_complex:
+            raise _error(f"a complex {name} is for complex tensors only, got {factor}")
 
 
 def _check_addr(self: Tensor, vec1: Tensor, vec2: Tensor, beta: Any, alpha: Any) -> None:
     _check_vector("vec1", vec1)
     _check_vector("vec2", vec2)
-    _check_scale(self, beta, alpha)
+    _check_scale(rules.result_type(self, vec1, vec2), beta=beta, alpha=alpha)
 
 
 def _outer_scaled(vec1: Tensor, vec2: Tensor, alpha: Any) -> Tensor:
@@ -326,12 +331,15 @@ def addr(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any 
         return _aten.addcmul(self, vec2, _aten.unsqueeze(vec1, 1), value=alpha)  # in one pass
     product = _outer_scaled(vec1, vec2, alpha)
     if beta == 0:
-        if product.dtype is self.dtype:
-            return product
         kind = rules.result_type(self, product)
-        return _aten._to_copy(product, dtype=kind) if product.dtype is not kind else product
-    scaled = self if beta == 1 else _aten.mul.Scalar(self, beta)
-    return _aten.add.Tensor(scaled, product)
+        total = product
+    else:
+        scaled = self if beta == 1 else _aten.mul.Scalar(self, beta)
+        total = _aten.add.Tensor(scaled, product)
+        kind = total.dtype
+    if rules.is_eager(self):  # elsewhere a factor times bools is int64
+        kind = rules.result_type(self, vec1, vec2)
+    return total if total.dtype is kind else _aten._to_copy(total, dtype=kind)
 
 
 def addr_(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
@@ -408,7 +416,10 @@ def _along(y: Tensor, x: Tensor, dim: int) -> Tensor:
     """A vector of places as a tensor beside y; another one with dimensions in front."""
     if x.ndim == 1:
         if x.shape[0] != y.shape[dim]:
-            raise _error(f"expected {y.shape[dim]} places, got {x.shape[0]}")
+            raise _error(
+                f"There must be one `x` value for each sample point: expected {y.shape[dim]}, got "
+                f"{x.shape[0]}"
+            )
         sizes = [1] * y.ndim
         sizes[dim] = x.shape[0]
         return _aten.view(x, sizes)

@@ -34,8 +34,7 @@ cdef Tensor with_diagonals(int i, Tensor t, list labels, list seen):
         first = <int>seen.index(label)
         if t.c_sizes[first] != t.c_sizes[len(seen)]:
             raise refused(f"einsum(): subscript {label[0]} is repeated for operand {i} but the sizes don't match, "
-                          f"{size_object(t.c_sizes[first])} and "
-                          f"{size_object(t.c_sizes[len(seen)])}")
+                          f"{size_object(t.c_sizes[len(seen)])} != {size_object(t.c_sizes[first])}")
         t = DIAGONAL.call((t, 0, first, <int>len(seen)))
         last = t.c_ndim - 1
         t = PERMUTE.call((t, [*range(first), last, *range(first, last)]))
@@ -55,20 +54,18 @@ cdef Tensor aligned(int i, Tensor t, list labels, int n_ellipsis, list every):
 
 cdef int check_sizes(list operands, list every) except -1:
     cdef Tensor t
-    cdef Py_ssize_t d
-    cdef list sizes
+    cdef Py_ssize_t d, i
     cdef Tensor first
     for d in range(len(every)):
         first = None
-        for t in operands:
+        for i, t in enumerate(operands):
             if not ne_or_true(t.c_sizes[d], 1):
                 continue
             if first is None:
                 first = t
             elif not expect_eq(t.c_sizes[d], first.c_sizes[d]):
-                sizes = [size_object((<Tensor>x).c_sizes[d]) for x in operands if ne_or_true((<Tensor>x).c_sizes[d], 1)]
-                raise refused(f"einsum(): subscript {every[d][0]} has sizes {sizes}, the last of which does not broadcast with "
-                              "previously seen size")
+                raise refused(f"einsum(): subscript {every[d][0]} has size {size_object(t.c_sizes[d])} for operand {i} which "
+                              f"does not broadcast with previously seen size {size_object(first.c_sizes[d])}")
     return 0
 
 

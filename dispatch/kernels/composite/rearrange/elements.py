@@ -24,13 +24,14 @@ __all__ = [
 
 def _check_diff(self: Tensor, n: int, prepend: Tensor | None, append: Tensor | None) -> None:
     if self.ndim == 0:
-        raise refused("expected self to have at least one dimension")
+        raise refused("diff expects input to be at least one-dimensional")
     if n < 0:
         raise refused(f"order must be non-negative but got {n}")
     for name, other in (("prepend", prepend), ("append", append)):
         if other is not None and other.ndim != self.ndim:
             raise refused(
-                f"expected {name} to have {self.ndim} dimensions like self, got {list(other.shape)}"
+                "diff expects prepend or append to be the same dimension as input, got "
+                f"{list(other.shape)} for {name}"
             )
 
 
@@ -38,8 +39,8 @@ def _check_diff_sizes(self: Tensor, dim: int, name: str, other: Tensor) -> None:
     for d in range(self.ndim):
         if d != dim and other.shape[d] != self.shape[d]:
             raise refused(
-                f"expected {name} of shape {list(other.shape)} to have the sizes "
-                f"{list(self.shape)} of self except in dimension {dim}"
+                "diff expects the shape of tensor to prepend or append to match that of input "
+                f"except along the differencing dimension {dim}, got {list(other.shape)} for {name}"
             )
 
 
@@ -135,13 +136,13 @@ def repeat_interleave(
     self, dim = _along(self, dim)
     size = self.size(dim)
     if repeats.ndim > 1:
-        raise refused(f"expected repeats to have 0 or 1 dimensions, got {list(repeats.shape)}")
+        raise refused(f"repeats must be 0-dim or 1-dim tensor, got {list(repeats.shape)}")
     if repeats.ndim == 0 or repeats.size(0) == 1:
         repeats = ops.aten.expand(ops.aten.reshape(repeats, [1]), [size])
     elif repeats.size(0) != size:
         raise refused(
-            f"expected {size} repeats for dimension {dim} of shape "
-            f"{list(self.shape)}, got {repeats.size(0)}"
+            "repeats must have the same size as input along dim, but got repeats.size(0) = "
+            f"{repeats.size(0)} and input.size({dim}) = {size}"
         )
     index = ops.aten.repeat_interleave.Tensor(repeats, output_size=output_size)
     return ops.aten.index_select(self, dim, index)
@@ -153,7 +154,7 @@ def repeat_interleave_int(
     """Each slice along `dim`, `repeats` times."""
     self, dim = _along(self, dim)
     if repeats < 0:
-        raise refused(f"expected repeats of 0 or more, got {repeats}")
+        raise refused(f"repeats can not be negative, got {repeats}")
     dim = dim + self.ndim if dim < 0 else dim
     sizes = list(self.shape)
     copies = ops.aten.unsqueeze(self, dim + 1)

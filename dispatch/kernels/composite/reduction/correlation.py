@@ -10,7 +10,7 @@ from typing import Any
 
 from dispatch._C import dtypes
 from dispatch._C.advice import advise
-from dispatch._C.errors import refused
+from dispatch._C.errors import refused, scalar_type
 from dispatch._C.generated.dtype_sets import INTEGRAL
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
@@ -36,7 +36,10 @@ def _check_weights(name: str, weights: Tensor, observations: int, integral: bool
         )
     if not fits:
         wanted = "integral" if integral else "floating point"
-        raise refused(f"cov(): expected {name} to have {wanted} dtype but got {name} with {kind}")
+        raise refused(
+            f"cov(): expected {name} to have {wanted} dtype but got {name} with "
+            f"{scalar_type(kind)} dtype"
+        )
     if weights.numel() != observations:
         raise refused(
             f"cov(): expected {name} to have the same numel as there are observations in the "
@@ -81,7 +84,7 @@ def cov(
     else:
         total = _aten.sum(weights)
         if not holds(_aten.ne.Scalar(total, 0)):
-            raise refused("expected weights that do not sum to zero")
+            raise refused("cov(): weights sum to zero, can't be normalized")
         weighed = _aten.mul.Tensor(data, weights)
         mean = _aten.div.Tensor(_aten.sum.dim_IntList(weighed, [1]), total)
         freedom = _freedom(total, weights, aweights, correction)

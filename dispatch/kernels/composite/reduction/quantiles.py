@@ -96,7 +96,9 @@ def _compute(
     rest = sizes[1:] if q.ndim else sizes
     rows = _aten.view(rows, [*rest, rows.shape[-1]])
     if rows.shape[-1] > _LARGEST:
-        raise refused(f"expected at most {_LARGEST} elements to a quantile, got {rows.shape[-1]}")
+        raise refused(
+            f"quantile() input tensor is too large: at most {_LARGEST}, got {rows.shape[-1]}"
+        )
     ranks = _ranks(rows, q, ignore_nan)
     rounding = {"lower": _aten.floor_, "higher": _aten.ceil_, "nearest": _aten.round_}
     if interpolation in rounding:

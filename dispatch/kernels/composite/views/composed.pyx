@@ -48,9 +48,9 @@ cdef object chunk(Tensor self, int64_t chunks, int64_t dim):
     cdef int d
     cdef int64_t size, each
     if self.c_ndim == 0:
-        raise refused("expected at least one dimension")
+        raise refused("chunk expects at least a 1-dimensional tensor")
     if chunks <= 0:
-        raise refused(f"chunk expects `chunks` to be greater than 0, got {chunks}")
+        raise refused(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     d = wrap(dim, self.c_ndim, True)
     size = self.c_sizes[d]
     if eq_or_false(size, 0):
@@ -73,7 +73,7 @@ cdef object flatten(Tensor self, int64_t start_dim, int64_t end_dim):
     cdef int64_t n = 1
     cdef int i
     if first > last:
-        raise refused(f"start_dim cannot come after end_dim, got {start_dim} and {end_dim}")
+        raise refused(f"flatten() has invalid args: start_dim cannot come after end_dim, got {start_dim} and {end_dim}")
     if self.c_ndim == 0:
         return RESHAPE.call((self, [1]))
     if first == last:
@@ -227,7 +227,7 @@ cdef object unflatten(Tensor self, int64_t dim, IntArray sizes):
     cdef int64_t found[64]
     cdef int d = wrap(dim, self.c_ndim, False)
     if sizes.len == 0:
-        raise refused("sizes must not be empty")
+        raise refused("unflatten: sizes must be non-empty")
     rules.infer_size(found, sizes.data, <int>sizes.len, self.c_sizes[d])
     whole = sizes_of(self)
     return VIEW.call((self, whole[:d] + numbers(found, sizes.len) + whole[d + 1:]))

@@ -15,6 +15,7 @@ from dispatch._C.dtypes cimport (
     ST_complex128, ST_float16, ST_float32, ST_float64, is_complex_code,
 )
 from dispatch._C.errors cimport refused
+from dispatch._C.errors import scalar_type
 from dispatch._C.fallbacks cimport cut_off
 from dispatch._C.keys cimport KS_Conjugate, KS_Negative
 from dispatch._C.geometry cimport TF_CONTIGUOUS, check_steps, check_within, reach_of
@@ -107,8 +108,8 @@ cdef object _neg_view(Tensor self):
 
 cdef int raise_view(Tensor self, IntArray size, error) except -1:
     raise refused(
-        f"Cannot view a tensor with shape {sizes_of(self)} and strides {numbers(self.c_strides, self.c_ndim)} as "
-        f"{ints(size)} without a copy: use reshape()", error)
+        f"Cannot view a tensor with shape {sizes_of(self)} and strides {numbers(self.c_strides, self.c_ndim)} as {ints(size)} "
+        "without a copy: view size is not compatible with input tensor's size and stride. Use .reshape(...)", error)
 
 
 cdef inline bint is_plain_size(IntArray size, int64_t numel) noexcept:
@@ -213,7 +214,8 @@ cdef int raise_expand(Tensor self, IntArray size, int dim) except -1:
         raise refused(f"size {size_object(size.data[dim])} at new leading dimension {dim} of "
                       f"{ints(size)}: there is nothing to keep")
     raise refused(f"The expanded size of the tensor ({size_object(size.data[dim])}) must match the existing size "
-                  f"({size_object(self.c_sizes[old])}) at dimension {old} of {sizes_of(self)}, asked for {ints(size)}")
+                  f"({size_object(self.c_sizes[old])}) at non-singleton dimension {dim}.  "
+                  f"Target sizes: {ints(size)}.  Tensor sizes: {sizes_of(self)}")
 
 
 cdef object expand(Tensor self, IntArray size, bint implicit):
@@ -222,8 +224,8 @@ cdef object expand(Tensor self, IntArray size, bint implicit):
     cdef int i, old, n = <int>size.len
     cdef int64_t have, want
     if n < self.c_ndim:
-        raise refused(f"size {ints(size)} has fewer dimensions than the tensor of "
-                      f"sizes {sizes_of(self)}")
+        raise refused(f"the number of sizes provided ({n}) must be greater or equal to the number of dimensions in the tensor "
+                      f"({self.c_ndim}): {ints(size)} for {sizes_of(self)}")
     for i in range(n - 1, -1, -1):
         old = i - (n - self.c_ndim)
         have = self.c_sizes[old] if old >= 0 else 1
@@ -248,13 +250,13 @@ cdef object permute(Tensor self, IntArray dims):
     cdef unsigned long long seen = 0, bit
     cdef int i, d
     if dims.len != self.c_ndim:
-        raise refused(f"dims {ints(dims)} must name each of the {self.c_ndim} "
-                      "dimensions")
+        raise refused("number of dimensions in the tensor input does not match the length of the desired ordering of dimensions: "
+                      f"{self.c_ndim} and {ints(dims)}")
     for i in range(self.c_ndim):
         d = wrap(dims.data[i], self.c_ndim, True)
         bit = <unsigned long long>1 << d
         if seen & bit:
-            raise refused(f"duplicate dims are not allowed, got {ints(dims)}")
+            raise refused(f"permute(): duplicate dims are not allowed, got {ints(dims)}")
         seen |= bit
         sizes[i] = self.c_sizes[d]
         strides[i] = self.c_strides[d]
@@ -280,7 +282,7 @@ cdef object transpose(Tensor self, int64_t dim0, int64_t dim1):
 
 cdef int swap_last(Geometry* g, Tensor self) except -1:
     if self.c_ndim > 2:
-        raise refused(f"expects a tensor with <= 2 dimensions, but self is {self.c_ndim}D")
+        raise refused(f"t() expects a tensor with <= 2 dimensions, but self is {self.c_ndim}D")
     return swap(g, self, 0, 0 if self.c_ndim < 2 else 1)
 
 
@@ -382,12 +384,17 @@ cdef Tensor selected(Tensor self, int d, int64_t offset):
 
 
 cdef int raise_index(Tensor self, int d, int64_t index) except -1:
-    raise refused(f"index {size_object(index)} out of range for tensor of size {sizes_of(self)} at dimension {d}", IndexError)
+    raise refused(f"select(): index {size_object(index)} out of range for tensor of size {sizes_of(self)} at dimension {d}",
+                  IndexError)
 
 
 cdef object select(Tensor self, int64_t dim, int64_t index):
-    cdef int d = wrap(dim, self.c_ndim, False)
-    cdef int64_t size = self.c_sizes[d]
+    cdef int d
+    cdef int64_t size
+    if self.c_ndim == 0:
+        raise refused("select() cannot be applied to a 0-dim tensor", IndexError)
+    d = wrap(dim, self.c_ndim, False)
+    size = self.c_sizes[d]
     if is_symbolic(index):                # PyTorch does not ask data
         if not gt_or_true(size, index) or lt_or_false(index, neg(size)):
             raise_index(self, d, index)
@@ -564,7 +571,7 @@ cdef object view_as_real(Tensor self):
     if self.c_keys & KS_Conjugate:
         raise refused("the tensor is a conjugate view: use resolve_conj() first")
     if not is_complex_code(self.c_dtype):
-        raise refused(f"expected a complex tensor, got {self.dtype}")
+        raise refused(f"view_as_real is only supported for complex tensors, got {self.dtype}")
     dtype = (ST_float32 if self.c_dtype == ST_complex64 else
              ST_float64 if self.c_dtype == ST_complex128 else ST_float16)
     if self.c_ndim >= 64:
@@ -587,8 +594,8 @@ cdef object view_as_complex(Tensor self):
     elif self.c_dtype == ST_float16:
         dtype = ST_complex32
     else:
-        raise refused("expected float16, float32 or float64, "
-                      f"got {self.dtype}")
+        raise refused("view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
+                      f"{scalar_type(self.dtype)}")
     if last < 0:
         raise refused("Input tensor must have one or more dimensions")
     if not expect_eq(self.c_sizes[last], 2):
@@ -637,14 +644,14 @@ cdef object split(Tensor self, int64_t split_size, int64_t dim):
     cdef int d
     cdef int64_t size, n, i
     if self.c_ndim == 0:
-        raise refused("expected at least one dimension")
+        raise refused("split expects at least a 1-dimensional tensor")
     if not expect_ge(split_size, 0):
-        raise refused(f"split_size must not be negative, got {size_object(split_size)}")
+        raise refused(f"split expects split_size be non-negative, but got split_size={size_object(split_size)}")
     d = wrap(dim, self.c_ndim, True)
     size = self.c_sizes[d]
     if eq_or_false(split_size, 0):
         if not expect_eq(size, 0):
-            raise refused(f"split_size is 0, but dimension {d} has size {size_object(size)}")
+            raise refused(f"split_size can only be 0 if dimension size is 0, but got dimension size of {size_object(size)}")
         return [sliced(self, d, self.c_offset, 0, 1)]
     n = n_pieces(size, split_size) - 1
     check_results(n)
@@ -659,17 +666,17 @@ def split_with_sizes(Tensor self not None, list split_sizes, int64_t dim=0):
     cdef int64_t total = 0, start = 0, length
     cdef list out = []
     if self.c_ndim == 0:
-        raise refused("expected at least one dimension")
+        raise refused("split expects at least a 1-dimensional tensor")
     d = wrap(dim, self.c_ndim, True)
     for item in split_sizes:
         length = size_from(item)
         if not expect_ge(length, 0):
-            raise refused("split_sizes must not be negative, "
-                          f"got {split_sizes}")
+            raise refused("split_with_sizes expects split_sizes have only non-negative entries, "
+                          f"but got split_sizes={split_sizes}")
         total = add(total, length)
     if not expect_eq(total, self.c_sizes[d]):
-        raise refused(f"split_sizes {split_sizes} do not sum to "
-                      f"{size_object(self.c_sizes[d])}, the size of dimension {d}")
+        raise refused(f"split_with_sizes expects split_sizes to sum exactly to {size_object(self.c_sizes[d])} (input tensor's "
+                      f"size at dimension {d}), but got split_sizes={split_sizes}")
     for item in split_sizes:
         length = size_from(item)
         out.append(sliced(self, d, place_of(self, d, start), length, 1))

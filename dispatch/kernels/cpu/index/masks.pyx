@@ -171,7 +171,7 @@ cdef object nonzero(Tensor self):
 cdef object nonzero_out(Tensor self, Tensor out):
     """The same into `out`."""
     if out.c_dtype != ST_int64:
-        raise refused(f"expected out to have scalar type Long, got {out.dtype}")
+        raise refused(f"nonzero: Expected out tensor to have scalar type Long, got {out.dtype}")
     result = nonzero(self)
     if tuple(out.shape) != tuple(result.shape):
         ops.aten.resize_(out, result.shape)

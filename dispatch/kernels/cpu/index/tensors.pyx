@@ -228,8 +228,8 @@ cdef int64_t broadcast_steps(int64_t* steps, Named* x, Tensor self, Tensor value
         if values.c_sizes[d] == 1:
             continue
         if d + lead < 0 or values.c_sizes[d] != sizes[d + lead]:
-            raise refused(f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to the "
-                          f"indexed shape {list(new_size(ndim, sizes))}")
+            raise refused(f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to "
+                          f"indexing result of shape {list(new_size(ndim, sizes))}")
         steps[d + lead] = values.c_strides[d] * size
     return n
 

@@ -18,7 +18,7 @@ from dispatch._ops import ops
 from dispatch.kernels.cpu.arrays import Array, store, view
 from dispatch.kernels.cpu.linalg import least_squares
 from dispatch.kernels.meta import rules
-from dispatch.kernels.meta.linalg.checks import check_matrix, is_vector_rhs
+from dispatch.kernels.meta.linalg.checks import is_vector_rhs
 
 __all__ = ["lstsq_out"]
 
@@ -36,8 +36,11 @@ def _blocks(t: Tensor, shape: _Ints) -> Array:
 
 
 def _check(self: Tensor, b: Tensor, driver: str) -> None:
-    check_matrix("self", self)
-    if b.ndim < 1 or not 0 <= self.ndim - b.ndim <= 1:
+    if self.ndim < 2:
+        raise refused(f"input must have at least 2 dimensions, got {list(self.shape)}")
+    if b.ndim < 1:
+        raise refused("other must have at least 1 dimension, got none")
+    if not 0 <= self.ndim - b.ndim <= 1:
         raise refused(
             "expected b of as many dimensions as self, or one less, got "
             f"{list(self.shape)} and {list(b.shape)}"
@@ -47,10 +50,10 @@ def _check(self: Tensor, b: Tensor, driver: str) -> None:
             "Expected input and other to have the same dtype, but got input's dtype "
             f"{self.dtype} and other's dtype {b.dtype}"
         )
-    rows = b.shape[-1 if is_vector_rhs(self, b) else -2]
-    if self.shape[-2] != rows:
+    row = -1 if is_vector_rhs(self, b) else -2
+    if self.shape[-2] != b.shape[row]:
         raise refused(
-            f"input.size(-2) should match other.size(-2), {list(self.shape)} and {list(b.shape)}"
+            f"input.size(-2) should match other.size({row}), {list(self.shape)} and {list(b.shape)}"
         )
     if driver not in _DRIVERS:
         raise refused(

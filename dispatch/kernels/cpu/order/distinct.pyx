@@ -291,7 +291,7 @@ def bincount(Tensor self not None, Tensor weights=None, int64_t minlength=0):
         at = <const int64_t*>data_of(numbers, 8)
         dispatch_extremes(at, n, &most, &least)
     if self.c_ndim != 1 or least < 0:
-        raise refused(f"expected 1-d non-negative integral values, got {list(self.shape)} from {least}")
+        raise refused(f"bincount only supports 1-d non-negative integral inputs, got {list(self.shape)} from {least}")
     if weights is not None:
         if list(weights.shape) != list(self.shape):
             raise refused(f"weights should be 1-d and have the same length as input, {list(self.shape)}, got {list(weights.shape)}")

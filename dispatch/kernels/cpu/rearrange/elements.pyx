@@ -204,7 +204,7 @@ cdef int64_t total_of(Tensor repeats) except -1:
     for i in range(repeats.c_numel):
         n = count_at(p, size)
         if n < 0:
-            raise refused(f"expected repeats of 0 or more, got {n}")
+            raise refused(f"repeats can not be negative, got {n}")
         if n > (<int64_t>1 << 62) - total:
             raise refused("the sum of repeats is too large")
         total += n

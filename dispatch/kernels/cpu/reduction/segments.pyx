@@ -61,7 +61,8 @@ cdef int check_within(Segments* s, bint unsafe) except -1:
             if start < 0 or end < 0 or start > s.size or end > s.size:
                 raise refused(f"expected segments within the {s.size} elements of data along axis, got one from {start} to {end}")
         if not s.are_offsets and not unsafe and end != s.size:
-            raise refused(f"Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1), {s.size}")
+            raise refused(f"Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1) when !unsafe. "
+                          f"It is {s.size}")
     return 0
 
 

@@ -77,9 +77,11 @@ cdef int check_alpha(Tensor self, Tensor other, int code, object alpha) except -
             raise refused(f"alpha {alpha!r} is not safely cast to {get_dtype(code)!r}", ValueError)
         return 0
     if is_bool and code != ST_bool:
-        raise refused("Boolean alpha only supported for Boolean results")
+        raise refused("Boolean alpha only supported for Boolean results.")
     if lossy:
-        raise refused(f"argument alpha must not be {alpha!r} for a result of {get_dtype(code)!r}")
+        of, kind = ("non-complex", "a complex") if is_complex else ("integral", "a floating point")
+        raise refused(f"For {of} input tensors, argument alpha must not be {kind} number. Got {alpha!r} for a result of "
+                      f"{get_dtype(code)!r}")
     return 0
 
 
@@ -122,7 +124,7 @@ cdef int div_mode(Spec* s, Tensor self, Tensor other, object rounding_mode) exce
         return floor_divide(s, self, other)
     if rounding_mode != "trunc":
         raise (ValueError if on_meta(self, other) else RuntimeError)(
-            f"div: rounding_mode must be None, 'trunc' or 'floor', got {rounding_mode!r}")
+            f"div expected rounding_mode to be one of None, 'trunc' or 'floor', got {rounding_mode!r}")
     return arithmetic(s, self, other)
 
 
@@ -234,7 +236,7 @@ cdef int heaviside(Spec* s, Tensor self, Tensor values) except -1:
         if is_complex_code(self.c_dtype) or is_complex_code(values.c_dtype):
             raise refused("complex tensors have no order")
         if self.c_dtype != values.c_dtype:
-            raise refused("self and values must have one dtype, got "
+            raise refused("heaviside is not yet implemented for tensors with different dtypes, got "
                           f"{self.dtype!r} and {values.dtype!r}")
     arithmetic(s, self, values)
     chosen_by(s, self, self, values)

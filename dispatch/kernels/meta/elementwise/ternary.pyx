@@ -7,6 +7,7 @@ from cpython.object cimport PyObject
 
 from dispatch._C.dtypes cimport DEV_META, ST_NONE, ST_bool, ST_uint8, is_floating_code, is_integral_code
 from dispatch._C.errors cimport refused
+from dispatch._C.errors import scalar_type
 from dispatch._C.geometry cimport TF_CONTIGUOUS
 from dispatch._C.storage cimport has_bytes
 from dispatch._C.tensor cimport Tensor, new_empty
@@ -114,7 +115,8 @@ cdef int where(Spec* s, Tensor condition, Tensor self, Tensor other) except -1:
         advise_once("where of a uint8 condition", "deprecated, make it bool")     # before anything is read
     code = rules.result_type(&operands.items[1], 2)
     if kind != ST_bool and (kind != ST_uint8 or pointwise.on_meta(operands.items, 3)):
-        raise refused(f"condition must be a bool tensor, got {condition.dtype!r}")
+        raise refused("where expected condition to be a boolean tensor, but got a tensor with dtype "
+                      f"{scalar_type(condition.dtype)}")
     pointwise.fill(s, operands.items, 3, code, ST_NONE)
     if self.c_dtype != code or other.c_dtype != code:
         restride_converted(s, &operands, code)

@@ -51,7 +51,8 @@ cdef int check_expressed(IntArray size) except -1:
     cdef Py_ssize_t i
     for i in range(size.len):
         if is_symbolic(size.data[i]) and not expect_ge(size.data[i], 0):
-            raise refused(f"Trying to create tensor with negative dimension: sizes must not be negative, got {ints(size)}")
+            raise refused(f"Trying to create tensor with negative dimension {size_object(size.data[i])}: {ints(size)}, "
+                          "sizes must not be negative")
     return 0
 
 

@@ -325,7 +325,7 @@ cdef int check_values(Spec* s, Tensor values) except -1:
     for i in range(values.c_ndim):
         if i < lead or not eq_or_false(values.c_sizes[i], 1) and not expect_eq(values.c_sizes[i], s.sizes[i - lead]):
             raise refused(f"shape mismatch: value tensor of shape {sizes_of(values)} cannot be "
-                          f"broadcast to the indexed shape {list(new_size(s.ndim, s.sizes))}")
+                          f"broadcast to indexing result of shape {list(new_size(s.ndim, s.sizes))}")
     return 0
 
 
@@ -470,7 +470,8 @@ cdef int index_add(Spec* s, Tensor self, int64_t dim, Tensor index, Tensor sourc
     if d < max(source.c_ndim, 1):
         count = source.c_sizes[d] if source.c_ndim else 1
     if d >= max(source.c_ndim, 1) or surely_differ(index.c_numel, count):
-        raise refused(f"{size_object(index.c_numel)} indices for source of shape {sizes_of(source)}")
+        raise refused(f"Number of indices ({size_object(index.c_numel)}) should be equal to source.size(dim), "
+                      f"dim {d} of {sizes_of(source)}")
     if eager and not fits_beside(self, source, d):
         raise refused("source tensor shape must match self tensor shape, excluding the specified dimension. "
                       f"Got self.shape = {sizes_of(self)} source.shape = {sizes_of(source)}")
@@ -506,7 +507,7 @@ cdef int fill_masked(Spec* s, Tensor self, Tensor mask) except -1:
 
 cdef int check_mask(Tensor mask) except -1:
     if mask.c_dtype != ST_bool:
-        raise refused(f"masked_fill only supports boolean masks, got {dtypes.get_dtype(mask.c_dtype)!r}")
+        raise refused(f"masked_fill only supports boolean masks, but got mask with dtype {dtypes.get_dtype(mask.c_dtype)!r}")
     return 0
 
 

@@ -45,7 +45,7 @@ cdef int check_sorted(Tensor boundaries, Tensor values, bint right, object side,
     if sorter is not None:
         if sizes_of(sorter) != sizes_of(boundaries):
             raise refused("boundary and sorter must have the same size, but got boundary tensor "
-                          f"{sizes_of(boundaries)} and sorter tensor {sizes_of(sorter)}")
+                          f"{sizes_of(boundaries)}and got sorter tensor {sizes_of(sorter)}")
         if sorter.c_dtype != ST_int64:
             raise refused(f"sorter must be a tensor of long dtype but got {dtypes.get_dtype(sorter.c_dtype)!r}")
     if boundaries.c_ndim == 1:
@@ -74,7 +74,7 @@ cdef int searchsorted_scalar(Spec* s, Tensor sorted_sequence, object self, bint 
 
 cdef int check_boundaries(Tensor boundaries) except -1:
     if boundaries.c_ndim != 1:
-        raise refused(f"boundaries tensor must be 1 dimension, but got shape {sizes_of(boundaries)}")
+        raise refused(f"boundaries tensor must be 1 dimension, but got dim({boundaries.c_ndim})")
     return 0
 
 

@@ -48,7 +48,7 @@ cdef Tensor find_example(list tensors):
             raise_ndim(tensors, i, like)
     if like.c_ndim == 0:
         error = RuntimeError if is_eager(like) else IndexError
-        raise refused("zero-dimensional tensors cannot be concatenated", error)
+        raise refused("zero-dimensional tensor (at position 0) cannot be concatenated", error)
     return like
 
 
@@ -70,9 +70,8 @@ cdef int add_sizes(Spec* s, Tensor t, int i, int64_t dim) except -1:
     cdef int d
     for d in range(s.ndim):
         if d != dim and not expect_eq(t.c_sizes[d], s.sizes[d]):
-            raise refused(f"Sizes of tensors must match except in dimension {dim}: "
-                          f"expected {size_object(s.sizes[d])} in dimension {d}, got {sizes_of(t)} "
-                          f"at position {i}")
+            raise refused(f"Sizes of tensors must match except in dimension {dim}. Expected size {size_object(s.sizes[d])} but got "
+                          f"size {size_object(t.c_sizes[d])} for tensor number {i} in the list.")
     s.sizes[dim] = add(s.sizes[dim], t.c_sizes[dim])
     return 0
 
@@ -127,7 +126,7 @@ cdef int check_equal_sizes(list tensors) except -1:
     for i, item in enumerate(tensors):
         t = <Tensor>item
         if t.c_ndim != first.c_ndim or not expect_sizes(t, first):
-            raise refused("stack expects each tensor to be equal size, got "
+            raise refused("stack expects each tensor to be equal size, but got "
                           f"{sizes_of(first)} at entry 0 and {sizes_of(t)} at entry {i}")
     return 0
 

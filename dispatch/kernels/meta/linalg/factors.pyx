@@ -127,7 +127,9 @@ cdef int qr(Spec* s, Tensor A, object mode) except -1:
 
 
 cdef int check_reflectors(Tensor self, Tensor tau) except -1:
-    if self.c_ndim - tau.c_ndim != 1 or not same_sizes(self.c_sizes, tau.c_sizes, self.c_ndim - 2):
+    if self.c_ndim - tau.c_ndim != 1:
+        raise refused(f"Expected tau to have one dimension less than input, got {shape_of(tau)} for {shape_of(self)}")
+    if not same_sizes(self.c_sizes, tau.c_sizes, self.c_ndim - 2):
         raise refused("Expected batch dimensions of tau to be equal to input.shape[:-2], "
                       f"got {shape_of(tau)} for {shape_of(self)}")
     return check_same_dtype("the reflectors", self, "their factors", tau)
@@ -142,9 +144,11 @@ cdef int check_vector(Tensor tau) except -1:
 cdef int householder_product(Spec* s, Tensor input, Tensor tau) except -1:
     check_matrix("input", input)
     check_vector(tau)
-    if lt(size_of(input, 2), size_of(input, 1)) or lt(size_of(input, 1), size_of(tau, 1)):
-        raise refused(f"expected input of at least as many rows as columns, and as many columns as there are reflectors, got "
-                      f"{shape_of(input)} and {shape_of(tau)}")
+    if lt(size_of(input, 2), size_of(input, 1)):
+        raise refused("input.shape[-2] must be greater than or equal to input.shape[-1], " f"got {shape_of(input)}")
+    if lt(size_of(input, 1), size_of(tau, 1)):
+        raise refused("input.shape[-1] must be greater than or equal to tau.shape[-1], "
+                      f"got {shape_of(input)} and {shape_of(tau)}")
     check_reflectors(input, tau)
     return set_columns(s, input.c_sizes, input.c_ndim, input.c_dtype, UNSTRUCTURED)
 

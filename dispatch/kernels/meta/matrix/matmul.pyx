@@ -12,6 +12,7 @@ from dispatch._C.dtypes cimport (
     ST_NONE, ST_bfloat16, ST_float16, ST_float32, ST_int32, is_integral_code,
 )
 from dispatch._C.errors cimport refused
+from dispatch._C.errors import scalar_type
 from dispatch._C.size cimport new_size
 from dispatch._C.symbolic cimport eq_or_false, expect_eq, larger, lt_or_false, mod, mul, ne_or_true, size_object
 from dispatch._C.tensor cimport Tensor
@@ -134,7 +135,7 @@ cdef int dot(Spec* s, Tensor self, Tensor tensor) except -1:
         raise refused(f"1D tensors expected, but got {self.c_ndim}D and {tensor.c_ndim}D tensors")
     if self.c_dtype != tensor.c_dtype:
         raise refused("dot : expected both vectors to have same dtype, but found "
-                      f"{dtypes.get_dtype(self.c_dtype)!r} and {dtypes.get_dtype(tensor.c_dtype)!r}")
+                      f"{scalar_type(dtypes.get_dtype(self.c_dtype))} and {scalar_type(dtypes.get_dtype(tensor.c_dtype))}")
     if not expect_eq(self.c_sizes[0], tensor.c_sizes[0]):
         raise refused(f"inconsistent tensor size, expected tensor {list(new_size(1, self.c_sizes))} and src "
                       f"{list(new_size(1, tensor.c_sizes))} to have the same number of elements")

@@ -39,12 +39,15 @@ _TENSORWISE, _ROWWISE = 0, 1  # PyTorch's ScalingType
 
 def _check_ndim(name: str, t: Tensor, ndim: int) -> None:
     if t.ndim != ndim:
-        raise refused(f"expected {name} to have {ndim} dimensions, got shape {list(t.shape)}")
+        raise refused(f"Expected {name} to be of dimension {ndim}, got shape {list(t.shape)}")
 
 
 def _check_inner(a: Tensor, b: Tensor) -> None:
     if a.shape[-1] != b.shape[-2]:
-        raise refused(f"shapes {list(a.shape)} and {list(b.shape)} cannot be multiplied")
+        raise refused(
+            f"self.size(1) needs to match mat2.size(0) to be multiplied, got {list(a.shape)} and "
+            f"{list(b.shape)}"
+        )
 
 
 # ---- a dtype for the result --------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dispatch._C.errors import refused
+from dispatch._C.errors import refused, scalar_type
 from dispatch._C.structured import TensorSpec
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
@@ -62,8 +62,8 @@ def check_vdot(self: Tensor, other: Tensor) -> None:
         raise refused(f"1D tensors expected, but got {self.ndim}D and {other.ndim}D tensors")
     if self.dtype is not other.dtype:
         raise refused(
-            f"dot : expected both vectors to have same dtype, but found {self.dtype} and "
-            f"{other.dtype}"
+            f"dot : expected both vectors to have same dtype, but found "
+            f"{scalar_type(self.dtype)} and {scalar_type(other.dtype)}"
         )
     if self.shape[0] != other.shape[0]:
         raise refused(

@@ -39,8 +39,8 @@ def repeat(self: Tensor, repeats: Ints) -> TensorSpec:
     lead = len(repeats) - self.ndim
     if lead < 0:
         raise refused(
-            f"expected at least {self.ndim} repeats for shape {list(self.shape)}, "
-            f"got {list(repeats)}"
+            "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
+            f"tensor, got {list(repeats)} for shape {list(self.shape)}"
         )
     if not all(rules.holds(n >= 0) for n in repeats):
         raise refused(f"expected repeats of 0 or more, got {list(repeats)}")

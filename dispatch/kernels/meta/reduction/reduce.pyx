@@ -155,8 +155,7 @@ cdef int raise_empty(int64_t dim, error) except -1:
 
 
 cdef int raise_empty_all(error=RuntimeError) except -1:
-    raise refused("Expected reduction dim to be specified for a tensor without elements, and to "
-                  "have non-zero size", error)
+    raise refused("Expected reduction dim to be specified for input.numel() == 0, and to have non-zero size", error)
 
 
 cdef int amax(Spec* s, Tensor self, IntArray dim, bint keepdim) except -1:
@@ -217,7 +216,7 @@ cdef int aminmax(Spec* s, Tensor self, object dim, bint keepdim) except -1:
     cdef int cast = CAST_EXACT if rules.is_eager(self) else CAST_SAFE      # the references cast into what they are given
     if dim is None:
         if eq_or_false(self.c_numel, 0):
-            raise_empty_all()
+            raise refused("cannot compute aminmax over an empty dimension as the operation has no identity")
         fill_reduction(&s[0], self, NULL, 0, keepdim, self.c_dtype, cast)
         return fill_reduction(&s[1], self, NULL, 0, keepdim, self.c_dtype, cast)
     wrapped = rules.wrap_dim(dim, self.c_ndim, True)
@@ -231,8 +230,7 @@ cdef int aminmax(Spec* s, Tensor self, object dim, bint keepdim) except -1:
 
 cdef int check_moment_input(Tensor self) except -1:
     if not is_inexact(self.c_dtype):
-        raise refused("expected self to be floating point or complex, got "
-                      f"{dtypes.get_dtype(self.c_dtype)!r}")
+        raise refused(f"Expected a floating point or complex tensor as input. Got {scalar_type(self.dtype)}")
     return 0
 
 
@@ -274,10 +272,10 @@ cdef int check_norm_extent(Tensor self, object ord, object given, const int64_t*
     if order >= 0.0 and order != INFINITY:
         return 0
     if n == 0:
-        raise_empty_all()
+        raise refused(f"linalg.vector_norm cannot compute the {ord} norm on an empty tensor, which has none")
     for i in range(n):
         if self.c_ndim and (eq_or_false(self.c_sizes[dims[i]], 0) or counts_back and given[i] < 0):
-            raise_empty(dims[i], RuntimeError)
+            raise refused(f"linalg.vector_norm cannot compute the {ord} norm on the dimension {dims[i]}, which is empty")
     return 0
 
 

@@ -14,11 +14,11 @@ cdef int renorm(Spec* s, Tensor self, object p, int64_t dim, object maxnorm) exc
     cdef int64_t dims[64]
     cdef int i, n = 0
     if isinstance(p, complex):
-        raise refused(f"expected p to be a real number, got {p}")
+        raise refused(f"renorm: p must be real-valued, got {p}")
     if not p > 0:
         raise refused(f"non-positive-norm not supported, got {p}")
     if isinstance(maxnorm, complex):
-        raise refused(f"expected maxnorm to be a real number, got {maxnorm}")
+        raise refused(f"renorm: maxnorm must be real-valued, got {maxnorm}")
     if not maxnorm >= 0:
         raise refused(f"expected maxnorm to be >= 0 but got {maxnorm}")
     if self.c_ndim < 2:

@@ -187,7 +187,7 @@ cdef int infer_size(int64_t* out, const int64_t* sizes, int ndim, int64_t numel)
                                    f"got {as_tuple(sizes, ndim)}")
             hole = i
         elif not expect_ge(sizes[i], 0):
-            raise refused(f"invalid size {sizes[i]} at dimension {i} "
+            raise refused(f"invalid shape dimension {sizes[i]} at index {i} "
                                f"of {as_tuple(sizes, ndim)}")
         elif any_symbolic(known, sizes[i]):
             known = mul(known, sizes[i])

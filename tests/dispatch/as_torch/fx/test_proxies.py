@@ -7,6 +7,7 @@ import pytest
 import dispatch
 from dispatch import FakeTensorMode, pytree
 from dispatch._C import _set_grad_enabled
+from dispatch._higher_order_ops import hints_wrapper, strict_mode
 from dispatch._higher_order_ops.cond import cond
 from dispatch._higher_order_ops.invoke_subgraph import invoke_subgraph
 from dispatch._higher_order_ops.map import map as higher_map
@@ -291,6 +292,19 @@ def test_texts_and_parts_are_nodes(capsys):
     assert capsys.readouterr().out == "sum tensor([0., 0.])\n"
     assert [n for n, _ in module.named_children()] == ["repeated_subgraph0", "repeated_subgraph1"]
     assert not module.graph.eliminate_dead_code()  # the text stays, though nobody uses it
+
+
+def test_wrapped_functions_are_graphs_of_their_own():
+    def program(x):
+        (strict,) = strict_mode(lambda a: (a.sin(),), (x,))
+        return hints_wrapper(lambda a: a + 1, (strict,), {}, hints={"level": 3})
+
+    module = proxies.make_fx(program)(dispatch.ones(2))
+    children = [name for name, _ in module.named_children()]
+    assert children == ["strict_graph_0", "hints_wrapper_body_graph_0"]
+    last = list(module.graph.nodes)[-2]
+    assert last.target is hints_wrapper and last.kwargs == {"hints": {"level": 3}}
+    assert module(dispatch.zeros(2)).tolist() == [1.0, 1.0]
 
 
 @pytest.mark.parametrize("index", [0, ..., [0, 1]])

@@ -182,7 +182,7 @@ CALLS = [
     (
         lambda: A.take_along_dim(o(2, 2), tensor([0]), 0),
         RuntimeError,
-        "indices should have the same number of dimensions, got [1]",
+        "indices should have the same number of dimensions, but got",
     ),
     (
         lambda: A._pack_padded_sequence(o(2, 1, 1), tensor([2], dtype=i32), False),
@@ -231,7 +231,7 @@ CALLS = [
         RuntimeError,
         "number of sections must be larger than 0, got 0",
     ),
-    (lambda: A.unsafe_chunk(o(4), 0), RuntimeError, "to be greater than 0, got 0"),
+    (lambda: A.unsafe_chunk(o(4), 0), RuntimeError, "to be greater than 0, got: 0"),
     (
         lambda: A.linalg_norm(o(2, 2, 2), None, [0, 1, 2]),
         RuntimeError,
@@ -252,12 +252,12 @@ CALLS = [
     (
         lambda: A.linalg_tensorsolve(o(2, 3), o(2)),
         RuntimeError,
-        "expected other to have as many elements as the rest of self",
+        "Expected self to satisfy the requirement",
     ),
     (
         lambda: A.linalg_tensorsolve(o(2, 2, 2), o(2)),
         RuntimeError,
-        "expected other to have as many elements as the rest of self",
+        "Expected self to satisfy the requirement",
     ),
     (
         lambda: A.ctc_loss(o(2, 1, 3), z(1, 1, dtype=i64), o(1), tensor([1])),
@@ -367,12 +367,12 @@ CALLS = [
     (
         lambda: A.addr(o(2, 2), o(2), o(2), alpha=1j),
         RuntimeError,
-        "a complex factor is for complex tensors only",
+        "a complex alpha is for complex tensors only",
     ),
     (
         lambda: A.addr(o(2, 2), o(2), o(2), beta=1j),
         RuntimeError,
-        "a complex factor is for complex tensors only",
+        "a complex beta is for complex tensors only",
     ),
     (lambda: A.trapezoid.dx(o(2, dtype=b8)), RuntimeError, "y must not be of dispatch.bool"),
     (lambda: A.trapezoid.dx(o(2), dx=1j), RuntimeError, "dx must be a real number, got 1j"),
@@ -495,12 +495,12 @@ CALLS = [
     (
         lambda: A.cov(o(2, 2), correction=0, fweights=tensor([0, 0])),
         RuntimeError,
-        "expected weights that do not sum to zero",
+        "cov(): weights sum to zero, can't be normalized",
     ),
     (
         lambda: A.cov(o(2, 2), correction=0, aweights=tensor([0.0, 0.0])),
         RuntimeError,
-        "expected weights that do not sum to zero",
+        "cov(): weights sum to zero, can't be normalized",
     ),
     (
         lambda: A.corrcoef(o(2, 2, 2)),

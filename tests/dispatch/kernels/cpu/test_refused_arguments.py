@@ -115,7 +115,7 @@ CALLS = [
     (
         lambda: A.nonzero.out(o(2), out=o(2)),
         RuntimeError,
-        "expected out to have scalar type Long, got dispatch.float32",
+        "nonzero: Expected out tensor to have scalar type Long, got dispatch.float32",
     ),
     (
         lambda: A._index_put_impl_(o(2), [o(2, dtype=u8)], tensor(1.0)),

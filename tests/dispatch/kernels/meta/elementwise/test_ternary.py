@@ -34,7 +34,7 @@ def test_where_promotes_its_values_and_broadcasts_all_three() -> None:
 
 
 def test_where_wants_a_bool_condition() -> None:
-    with pytest.raises(RuntimeError, match=r"aten::where\.self: condition"):
+    with pytest.raises(RuntimeError, match=r"aten::where\.self: where expected condition"):
         ops.aten.where.self(meta(2, dtype="uint8"), meta(2), meta(2))
 
 

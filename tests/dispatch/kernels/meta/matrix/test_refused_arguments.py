@@ -54,7 +54,7 @@ CALLS = [
     (
         lambda: A.cholesky_solve(o(2, 2), o(2)),
         RuntimeError,
-        "The input tensor input2 must have at least 2 dimensions, got shape [2]",
+        "u should have at least 2 dimensions, but has 1 instead",
     ),
     (
         lambda: A.ormqr(o(2, 2, 2), o(2, 2), o(3, 2, 2)),
