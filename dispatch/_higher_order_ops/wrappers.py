@@ -1,92 +1,27 @@
-"""`wrap`, `strict_mode`, `hints_wrapper`: functions that are called and stay functions in a trace.
+"""`strict_mode` and `hints_wrapper`: functions that are called and stay functions in a trace.
 
-Source of the semantics: `torch/_higher_order_ops/{wrap,strict_mode,hints_wrap}.py`. `wrap` and its
-like only call; `make_fx` gives the other two a graph of their own (`as_torch.fx.higher_order`).
+Source of the semantics: `torch/_higher_order_ops/{strict_mode,hints_wrap}.py`. `make_fx` gives each
+a graph of its own (`as_torch.fx.higher_order`).
 """
 
 from collections.abc import Callable
 from typing import Any
 
-from dispatch._C.grad_mode import set_grad_enabled
 from dispatch._C.keys import DispatchKey
 from dispatch._C.tensor import Tensor
 from dispatch._higher_order_ops.aliases import check_aliases
 from dispatch._higher_order_ops.rules import autograd_not_implemented, serve_fake
 from dispatch._ops import HigherOrderOperator
-from dispatch.library.autocast import autocast
 
 __all__ = [
     "HintsWrapper",
     "StrictMode",
-    "Wrap",
-    "WrapWithAutocast",
-    "WrapWithSetGradEnabled",
     "hints_wrapper",
     "strict_mode",
     "strict_mode_op",
-    "wrap",
-    "wrap_with_autocast",
-    "wrap_with_set_grad_enabled",
 ]
 
 _Function = Callable[..., Any]
-
-
-# ---- calls
-
-
-class Wrap(HigherOrderOperator):
-    """`dispatch.ops.higher_order.wrap(func, *args, **kwargs)`: the call, whatever mode is on."""
-
-    def __init__(self) -> None:
-        super().__init__("wrap")
-
-    def __call__(self, func: _Function, *args: Any, **kwargs: Any) -> Any:
-        """`func(*args, **kwargs)`."""
-        return func(*args, **kwargs)
-
-
-class WrapWithSetGradEnabled(HigherOrderOperator):
-    """The same with gradients recorded, or not."""
-
-    def __init__(self) -> None:
-        super().__init__("wrap_with_set_grad_enabled")
-
-    def __call__(
-        self, enable_grad: bool, wrapped_func: _Function, *args: Any, **kwargs: Any
-    ) -> Any:
-        """`wrapped_func(*args, **kwargs)` under `set_grad_enabled(enable_grad)`."""
-        with set_grad_enabled(enable_grad):
-            return wrapped_func(*args, **kwargs)
-
-
-class WrapWithAutocast(HigherOrderOperator):
-    """The same under autocast."""
-
-    def __init__(self) -> None:
-        super().__init__("wrap_with_autocast")
-
-    def __call__(
-        self,
-        device_type: str,
-        dtype: Any,
-        enabled: bool,
-        cache_enabled: bool | None,
-        wrapped_func: _Function,
-        *args: Any,
-        **kwargs: Any,
-    ) -> Any:
-        """`wrapped_func(*args, **kwargs)` under `autocast` of the first four arguments."""
-        with autocast(device_type, dtype, enabled, cache_enabled):
-            return wrapped_func(*args, **kwargs)
-
-
-wrap = Wrap()
-wrap_with_set_grad_enabled = WrapWithSetGradEnabled()
-wrap_with_autocast = WrapWithAutocast()
-
-
-# ---- operators
 
 
 class StrictMode(HigherOrderOperator):

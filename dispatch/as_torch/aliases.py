@@ -82,6 +82,7 @@ torch._dispatch.python                      dispatch._ops.python_dispatcher disp
 torch._python_dispatcher                    dispatch.tools.tables
 torch._meta_registrations                   dispatch.fake.meta_registrations
 torch._higher_order_ops                     dispatch._higher_order_ops
+functorch.experimental.control_flow         dispatch._higher_order_ops
 torch._higher_order_ops.associative_scan    dispatch._higher_order_ops.associative_scan
 torch._higher_order_ops.auto_functionalize  dispatch._higher_order_ops.auto_functionalize
 torch._higher_order_ops.cond                dispatch._higher_order_ops.cond
@@ -95,7 +96,6 @@ torch._higher_order_ops.scan                dispatch._higher_order_ops.scan
 torch._higher_order_ops.strict_mode         dispatch._higher_order_ops.wrappers
 torch._higher_order_ops.while_loop          dispatch._higher_order_ops.while_loop
 torch._higher_order_ops.wrap                dispatch.library.wrap
-torch._higher_order_ops.wrap                dispatch._higher_order_ops.wrappers
 torch._higher_order_ops.utils               dispatch._higher_order_ops.rules
 torch.fx                                    dispatch.as_torch.fx
 torch.fx._pytree                            dispatch.as_torch.fx.flat
@@ -539,6 +539,8 @@ torch.nn.functional.has_torch_function_unary dispatch.modes.has_torch_function_u
 torch.nn.functional.has_torch_function_variadic dispatch.modes.has_torch_function_variadic
 torch.overrides._is_torch_function_mode_enabled dispatch._C._is_torch_function_mode_enabled
 torch.func.functionalize                    dispatch.functional.functionalize
+functorch.make_fx                           dispatch.as_torch.fx.proxies.make_fx
+functorch.experimental.functionalize        dispatch.functional.functionalize
 torch._C._increment_version                 dispatch._C.versions._increment_version
 torch.autograd._unsafe_preserve_version_counter
     dispatch.as_torch.autograd._unsafe_preserve_version_counter

@@ -264,13 +264,18 @@ def is_refused(found: Any) -> bool:
 # ---- imports
 
 
+def _is_of_torch(module: str) -> bool:
+    """Whether it is of a package that PyTorch installs."""
+    return module.partition(".")[0] in ("torch", "functorch")
+
+
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Finds the modules of the table, before any other finder."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if fullname != "torch" and not (fullname.startswith("torch.") and is_module(fullname)):
+        if fullname != "torch" and not (_is_of_torch(fullname) and is_module(fullname)):
             return None
         return ModuleSpec(fullname, self, origin="dispatch.as_torch", is_package=True)
 
@@ -287,7 +292,7 @@ class Missing(importlib.abc.MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> None:
-        if fullname.startswith("torch."):
+        if _is_of_torch(fullname):
             refuse(fullname)
 
 

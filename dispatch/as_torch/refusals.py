@@ -4,9 +4,15 @@
 longest prefix is told). `rows` reads this table and those of `aliases`.
 """
 
+import re
+
 __all__ = ["GAPS", "REFUSED", "rows"]
 
 _REFUSED = """
+functorch
+    grad grad_and_value hessian jacfwd jacrev jvp make_functional make_functional_with_buffers vjp
+    vmap
+functorch.experimental              chunk_vmap hessian jacfwd jvp
 torch.amp                           GradScaler
 torch.cpu.amp                       GradScaler
 torch.cuda.amp                      GradScaler
@@ -210,8 +216,8 @@ GAPS = {
 
 def rows(text: str) -> dict[str, tuple[str, ...]]:
     """A row is a word at the start of a line and the words behind it, on further lines too."""
-    found = ("torch" + row for row in ("\n" + text.strip()).split("\ntorch")[1:])
-    return {row.split()[0]: tuple(row.split()[1:]) for row in found}
+    found = (row.split() for row in re.split(r"\n(?=\S)", text.strip()))
+    return {row[0]: tuple(row[1:]) for row in found}
 
 
 REFUSED = {f"{module}.{name}" for module, names in rows(_REFUSED).items() for name in names}

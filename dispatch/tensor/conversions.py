@@ -42,7 +42,9 @@ def _numpy(self: Tensor, *, force: bool = False) -> Any:
     if self.device.type != "cpu":
         raise TypeError(f"numpy: a tensor on {self.device} has no memory here, use cpu() first")
     if self.requires_grad and is_grad_enabled():
-        raise RuntimeError("numpy: the tensor requires grad, use detach() first")
+        raise RuntimeError(
+            "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy()"
+        )
     if self.is_conj():
         raise RuntimeError("numpy: the tensor has conjugate bit set, use resolve_conj() first")
     if self.is_neg():

@@ -82,7 +82,7 @@ def _infer(data: Any, found: set[dtypes.dtype], depth: int = 0) -> None:
     elif (number := _symbolic_kind(data)) is not None:
         found.add(_number_dtype(number))
     else:
-        raise RuntimeError(f"tensor: could not infer a dtype for {kind.__name__}")
+        raise RuntimeError(f"tensor: Could not infer dtype of {kind.__name__}")
 
 
 def _infer_items(data: Any, found: set[dtypes.dtype], depth: int) -> None:

@@ -29,8 +29,8 @@ def heads(length, width):
         (
             lambda: X.clone().__setitem__(0, dispatch.ones(4)),
             RuntimeError,
-            "Tensor.__setitem__: The expanded size of the tensor ([3]) must match the existing size "
-            "([4])",
+            "Tensor.__setitem__: The expanded size of the tensor ([3]) must match the existing size"
+            " ([4])",
         ),
         (
             lambda: LINEAR(X, dispatch.ones(4, 5)),

@@ -1,16 +1,11 @@
-"""`wrap`, `strict_mode` and `hints_wrapper` call the function that they are given."""
+"""`strict_mode` and `hints_wrapper` call the function that they are given."""
 
 import pytest
 
 import dispatch
 from dispatch import ones
 from dispatch._higher_order_ops import hints_wrapper, strict_mode
-from dispatch._higher_order_ops.wrappers import (
-    strict_mode_op,
-    wrap,
-    wrap_with_autocast,
-    wrap_with_set_grad_enabled,
-)
+from dispatch._higher_order_ops.wrappers import strict_mode_op
 from dispatch.fake import FakeTensorMode
 from dispatch.functional import functionalize
 
@@ -18,26 +13,8 @@ hop = dispatch.ops.higher_order
 
 
 def test_they_are_operators_under_their_names():
-    assert hop.wrap is wrap and hop.strict_mode is strict_mode_op
+    assert hop.strict_mode is strict_mode_op
     assert hop.hints_wrapper is hints_wrapper
-
-
-def test_wrap_calls_with_all_arguments():
-    assert wrap(lambda a, b: (a, b), 1, b=2) == (1, 2)
-
-
-def test_gradients_are_switched_for_one_call():
-    assert wrap_with_set_grad_enabled(False, dispatch.is_grad_enabled) is False
-    assert dispatch.is_grad_enabled()
-    with pytest.raises(ZeroDivisionError):
-        wrap_with_set_grad_enabled(False, lambda: 1 / 0)
-    assert dispatch.is_grad_enabled()
-
-
-def test_autocast_is_on_for_one_call():
-    x = ones(1, 1)
-    product = wrap_with_autocast("cpu", dispatch.bfloat16, True, None, lambda: x @ x)
-    assert product.dtype is dispatch.bfloat16 and (x @ x).dtype is dispatch.float32
 
 
 @pytest.mark.parametrize(

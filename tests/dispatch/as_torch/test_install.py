@@ -337,3 +337,28 @@ def test_what_is_not_there_says_that_it_is_not():
 def test_all_names_of_torch_are_imported_at_once():
     found = said("from torch import *\nprint(ones(2).sum().item(), 'cli' in globals())")
     assert found == "2.0 False"
+
+
+def test_functorch_is_there_too():
+    assert said("""
+        import functorch
+        import torch
+        from functorch import make_fx, vmap
+        from functorch.experimental import control_flow, functionalize
+        from functorch.experimental.control_flow import cond
+        print(cond is torch.cond, control_flow.map is torch._higher_order_ops.map)
+        print(functionalize is torch.func.functionalize, callable(make_fx), isinstance(vmap, type))
+        try:
+            import functorch.compile
+        except ModuleNotFoundError as error:
+            print("functorch.compile is not here" in str(error))
+        """).split() == ["True"] * 6
+
+
+def test_untyped_storages_are_of_the_base_of_storages():
+    assert said("""
+        import torch
+        from torch.storage import _StorageBase
+        storage = torch.ones(1).untyped_storage()
+        print(isinstance(storage, torch._C.StorageBase), isinstance(storage, _StorageBase))
+        """) == "True True"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dispatch._C.dtypes import bool as boolean, get_default_dtype
-from dispatch._C.errors import refused
+from dispatch._C.errors import refused, scalar_type
 from dispatch._ops import ops
 
 __all__ = ["allclose", "isclose"]
@@ -18,7 +18,7 @@ def isclose(
 ) -> Any:
     """Element by element: |self - other| <= atol + rtol * |other|, or equal."""
     if self.dtype != other.dtype:
-        raise refused(f"expected one dtype, got {self.dtype} and {other.dtype}")
+        raise refused(f"{scalar_type(self.dtype)} did not match {scalar_type(other.dtype)}")
     for name, given in (("rtol", rtol), ("atol", atol)):
         if given < 0:
             raise refused(f"{name} must be greater than or equal to zero, but got {given}")

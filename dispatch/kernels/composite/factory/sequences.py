@@ -44,7 +44,9 @@ def _number(value: Any) -> Any:
     if not isinstance(value, Tensor):
         return value
     if value.ndim:
-        raise refused(f"only supports 0-dimensional start and end tensors, got {list(value.shape)}")
+        raise refused(
+            f"linspace only supports 0-dimensional start and end tensors, got {list(value.shape)}"
+        )
     if not rules.is_eager(value):
         return 0j if value.dtype.is_complex else 0.0  # only the kind of number matters
     return value.item()

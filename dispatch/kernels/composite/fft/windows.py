@@ -33,7 +33,7 @@ def _short(window_length: int, options: dict[str, Any]) -> Tensor | None:
     """
     kind = options["dtype"] = options.get("dtype") or dtypes.get_default_dtype()
     if not (kind.is_floating_point or kind.is_complex):
-        raise refused(f"expected a floating-point dtype, got {kind}")
+        raise refused(f"expected floating point dtypes, got {kind}")
     if window_length < 0:
         raise refused(f"expected window_length of 0 or more, got {window_length}")
     if window_length == 0:

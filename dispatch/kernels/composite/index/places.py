@@ -69,11 +69,13 @@ def one_hot(self: Tensor, num_classes: int = -1) -> Tensor:
     least: Any = smallest.item()
     most: Any = largest.item()
     if least < 0:
-        raise refused("classes must not be negative")
+        raise refused("Class values must be non-negative.")
     classes = int(most) + 1
     if num_classes != -1:
         if num_classes < 1 or classes > num_classes:
-            raise refused(f"expected num_classes of {classes} or more, got {num_classes}")
+            raise refused(
+                f"Class values must be smaller than num_classes. Got {most} and {num_classes}"
+            )
         classes = num_classes
     result = _aten.zeros([*self.shape, classes], **options)
     return _aten.scatter_.value(result, -1, _aten.unsqueeze(self, -1), 1)

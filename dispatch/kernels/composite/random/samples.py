@@ -55,7 +55,7 @@ _ALPHA = 1.7580993408473766
 def _is_idle(input: Any, p: float, train: bool) -> bool:
     """Whether there is nothing to drop. RuntimeError when `p` is no probability."""
     if not 0 <= p <= 1:
-        raise refused(f"expected p between 0 and 1, got {p}")
+        raise refused(f"dropout probability has to be between 0 and 1, but got {p}")
     return p == 0 or not train or input.numel() == 0
 
 

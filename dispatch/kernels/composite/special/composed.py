@@ -41,7 +41,7 @@ def mvlgamma(self: Any, p: int) -> Any:
         if self.dtype is bool_dtype:
             raise refused("expected numbers in self, got a bool tensor")
         if p < 1:
-            raise refused(f"expected p to be 1 or more, got {p}")
+            raise refused(f"p has to be greater than or equal to 1, got {p}")
     floating = self.dtype.is_floating_point or self.dtype.is_complex
     kind = self.dtype if floating else get_default_dtype()
     steps = _aten.arange.start_step(0.5 - p / 2, 0.5, 0.5, dtype=kind, device=self.device)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dispatch._C import dtypes
-from dispatch._C.errors import refused
+from dispatch._C.errors import refused, scalar_type
 from dispatch._C.generator import Generator
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
@@ -57,7 +57,7 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
 
 def _check_deviations(std: Tensor) -> None:
     if std.dtype.is_complex:
-        raise refused(f"expected std to be real, got {std.dtype}")
+        raise refused(f"normal expects standard deviation to be non-complex, got {std.dtype}")
     if std.numel() and not _aten.ge.Scalar(_aten.min(std), 0).item():
         raise refused("normal expects all elements of std >= 0.0")
 
@@ -140,7 +140,8 @@ def _check_multinomial(self: Tensor, num_samples: int, replacement: bool, out: T
         raise refused(f"prob_dist must be 1 or 2 dim, got {self.ndim}")
     if not self.dtype.is_floating_point:
         raise refused(
-            f"multinomial only supports floating-point dtypes for input, got: {self.dtype}"
+            f"multinomial only supports floating-point dtypes for input, got: "
+            f"{scalar_type(self.dtype)}"
         )
     if out.dtype is not dtypes.int64:
         raise refused(f"multinomial expects Long tensor out, got: {out.dtype}")

@@ -334,12 +334,12 @@ CALLS = [
     (
         lambda: A.normal.float_Tensor(0.0, o(2, dtype=c64)),
         RuntimeError,
-        "expected std to be real, got dispatch.complex64",
+        "normal expects standard deviation to be non-complex, got dispatch.complex64",
     ),
     (
         lambda: A.normal.Tensor_Tensor(o(2), o(2, dtype=c64)),
         RuntimeError,
-        "expected std to be real, got dispatch.complex64",
+        "normal expects standard deviation to be non-complex, got dispatch.complex64",
     ),
     (
         lambda: A.multinomial(o(1).expand(2**24 + 1), 1),
