@@ -108,3 +108,11 @@ def test_an_implementation_must_return_what_the_schema_says(mode):
             A.relu.default(dispatch.ones(2))
     finally:
         _deregister_op_impl(A.relu.default)
+
+
+def test_another_storage_of_the_same_size_is_taken_each_time():
+    with FakeTensorMode():
+        for _ in range(3):
+            x, source = dispatch.ones(2), dispatch.ones(2)
+            x.set_(source)
+            assert x.untyped_storage() is source.untyped_storage()
