@@ -12,7 +12,7 @@ _C = dispatch._C
 WITHOUT_KERNELS = """
     _coalesced_ _embedding_bag_sparse_backward _empty_affine_quantized
     _empty_per_channel_affine_quantized
-    _make_per_channel_quantized_tensor _make_per_tensor_quantized_tensor _masked_scale
+    _make_per_channel_quantized_tensor _make_per_tensor_quantized_tensor
     _mkldnn_transpose_ _nested_from_padded _nested_tensor_from_mask
     _nested_tensor_from_tensor_list _nested_view_from_buffer _scaled_grouped_mm
     _sparse_compressed_tensor_with_dims _sparse_coo_tensor_with_dims

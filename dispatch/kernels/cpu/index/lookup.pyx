@@ -121,7 +121,8 @@ def index_add(Tensor out not None, Tensor self not None, int64_t dim, Tensor ind
         if not isfinite(<double>alpha):
             raise refused(f"alpha {alpha} is no integer, as those of self are")
         alpha = int(alpha) if is_integral_code(self.c_dtype, False) else alpha != 0
-    places = along(out, dim, index, False, RuntimeError if self.c_ndim > 1 else IndexError)      # PyTorch has two kernels
+    outer = self.c_ndim > 1 and (dim == 0 or dim == self.c_ndim - 1)     # PyTorch's scatter_add serves these
+    places = along(out, dim, index, False, RuntimeError if outer else IndexError)
     if index.c_numel:
         check_supported(self, DTYPES_RARE, True)
     if memory_meets(source, out):

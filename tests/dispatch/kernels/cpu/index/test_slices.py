@@ -155,9 +155,17 @@ def test_an_index_is_not_filled_at_its_own_places(value):
     assert index.tolist() == [2, 1, 0]
 
 
-@pytest.mark.parametrize(("sizes", "error"), [((3,), IndexError), ((2, 3), RuntimeError)])
-def test_an_index_out_of_range_of_index_add_is_told_by_dimensions(sizes, error):
+@pytest.mark.parametrize(
+    ("sizes", "dim", "error"),
+    [
+        ((3,), 0, IndexError),
+        ((2, 3), 0, RuntimeError),
+        ((2, 3), 1, RuntimeError),
+        ((2, 2, 2), 1, IndexError),
+    ],
+)
+def test_an_index_out_of_range_of_index_add_is_told_by_the_dimension(sizes, dim, error):
     x = dispatch.zeros(sizes)
     with pytest.raises(error, match="index 7 is out of bounds"):
-        x.index_add_(0, dispatch.tensor([7]), dispatch.ones((1, *sizes[1:])))
+        x.index_add_(dim, dispatch.tensor([7]), x.narrow(dim, 0, 1) + 1)
     assert not x.any()
