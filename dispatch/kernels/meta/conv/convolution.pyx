@@ -144,12 +144,16 @@ cdef int check_bias(Tensor input, Tensor bias, const Parameters* p) except -1:
     return 0
 
 
-cdef int check_output_padding(Tensor input, const Parameters* p) except -1:
+cdef int check_for_cpu(Tensor input, const Parameters* p) except -1:
     """What PyTorch's kernels of the CPU look at, and its shape function does not."""
     cdef int i
-    if not p.transposed or input.c_devtype != DEV_CPU or not rules.is_eager(input):
+    if input.c_devtype != DEV_CPU or not rules.is_eager(input):
         return 0
-    for i in range(p.dims):
+    if not input.c_numel:          # no kernel runs
+        return 0
+    if not all_reach(p.dilation, p.dims, 1):
+        raise refused(f"dilation should be greater than zero, got {as_list(p.dims, p.dilation)}")
+    for i in range(p.dims if p.transposed else 0):
         if ge(p.output_padding[i], p.stride[i]) and ge(p.output_padding[i], p.dilation[i]):
             raise refused(f"output padding must be smaller than either stride or dilation, got "
                           f"{as_list(p.dims, p.output_padding)}, {as_list(p.dims, p.stride)} and "
@@ -281,7 +285,7 @@ cdef int convolution(Spec* s, Tensor input, Tensor weight, Tensor bias, IntArray
     check_shapes(input, weight, bias, &p)
     check_bias(input, bias, &p)
     hand_over(s, weight, &p)
-    check_output_padding(input, &p)
+    check_for_cpu(input, &p)
     output_sizes(out, input, weight, &p)
     # The check of the kernel's span leaves no other sizes than positive ones, unless transposed.
     if transposed and not is_left(out, &p, input.c_devtype):
@@ -310,6 +314,7 @@ cdef int convolution_backward(Spec* s, Tensor grad_output, Tensor input, Tensor 
     cdef int code = grad_output.c_dtype, memory_format
     read_parameters(&p, weight, stride, padding, dilation, transposed, output_padding, groups)
     check_shapes(input, weight, None, &p)
+    check_for_cpu(input, &p)
     hand_over(s, weight, &p)
     if rules.is_eager(grad_output):
         check_gradient(grad_output, input, weight, &p)

@@ -1,4 +1,5 @@
 """Shape functions of asking whether elements are in a set: an answer for each element."""
+from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
@@ -6,6 +7,7 @@ from dispatch._C.dtypes cimport ST_bool, get_dtype, is_complex_code
 from dispatch._C.errors cimport refused
 from dispatch._C.structured cimport COPIED, Spec
 from dispatch._C.tensor cimport Tensor
+from dispatch.kernels.meta.elementwise.pointwise cimport is_meta, restride
 
 
 cdef int check_ordered(Tensor t) except -1:
@@ -15,8 +17,13 @@ cdef int check_ordered(Tensor t) except -1:
 
 
 cdef int set_answers(Spec* s, Tensor elements) except -1:
+    """Contiguous where they are computed; PyTorch's reference for Meta compares, which keeps the order of dimensions."""
+    cdef PyObject* items[1]
     s.ndim, s.dtype, s.cast = elements.c_ndim, ST_bool, COPIED
     memcpy(s.sizes, elements.c_sizes, s.ndim * sizeof(int64_t))
+    if is_meta(elements):
+        items[0] = <PyObject*>elements
+        restride(s, items, 1, True)
     return 0
 
 

@@ -277,3 +277,20 @@ def test_large_planes_of_single_channels_are_those_of_all(kernel, stride, paddin
     rest = (None, stride, padding, dilation)
     found = aten.conv2d(tensor(x), tensor(w), *rest, 2)
     assert dispatch.equal(found, aten.conv2d(tensor(x), tensor(whole), *rest))
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_a_dilation_of_zero_is_refused_where_there_is_something_to_compute(transposed):
+    weight = dispatch.ones(2, 2, 2, 2)
+    convolve = dispatch.conv_transpose2d if transposed else dispatch.conv2d
+    with pytest.raises(RuntimeError, match=r"dilation should be greater than zero, got \[0, 0\]"):
+        convolve(dispatch.ones(1, 2, 5, 5), weight, dilation=0)
+    assert convolve(dispatch.ones(0, 2, 5, 5), weight, dilation=0).shape == (0, 2, 5, 5)
+    meta = convolve(dispatch.ones(1, 2, 5, 5, device="meta"), weight.to("meta"), dilation=0)
+    assert meta.shape == (1, 2, 5, 5)
+
+
+def test_output_padding_is_free_where_nothing_is_computed():
+    x, weight = dispatch.ones(0, 2, 5, 5), dispatch.ones(2, 3, 2, 2)
+    found = dispatch.conv_transpose2d(x, weight, output_padding=1)
+    assert found.shape == (0, 3, 7, 7)
