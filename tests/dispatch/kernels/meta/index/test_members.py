@@ -3,7 +3,6 @@
 import pytest
 
 import dispatch
-
 from tests.dispatch.refused import A, b8, c64, check_refused, f32, o
 
 
