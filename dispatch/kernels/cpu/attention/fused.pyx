@@ -19,6 +19,7 @@ from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor, data_of
 from dispatch.kernels.cpu.copy.copies cimport fill_values
 from dispatch.kernels.cpu.dense cimport check_kernel, computed_in, dense, finish, pinned, target
+from dispatch.kernels.cpu.matrix.bfloat cimport bfloat_matrix, bfloat_product, has_bfloat_product
 from dispatch.kernels.cpu.matrix.gemm cimport find_loop, inner_loop, product
 from dispatch.kernels.cpu.threads cimport blas_parts_for, in_blas_spans
 from dispatch.kernels.meta.rules.sizes cimport sizes_of
@@ -34,14 +35,6 @@ cdef extern from "scores.h" nogil:
     void divide_weighted_f32(float* x, float by, int64_t n)
     void divide_weighted_f64(double* x, double by, int64_t n)
     void row_write_bf16(const void* row, char* to, Py_ssize_t step, int64_t n)
-
-cdef extern from "matrix/bfloat.h" nogil:
-    ctypedef struct bfloat_matrix:
-        const uint16_t* data
-        Py_ssize_t row, column
-    bint has_bfloat_product(int64_t work)
-    bint bfloat_product(int64_t m, int64_t k, int64_t n, bfloat_matrix a, bfloat_matrix b, float* out, Py_ssize_t row,
-                        void* take, void* context)
 
 cdef inner_loop exp_loops[2]                  # float32, float64
 cdef void* exp_data[2]

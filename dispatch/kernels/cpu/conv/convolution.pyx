@@ -30,6 +30,7 @@ from dispatch.kernels.cpu.copy.copies cimport copy_values, fill_values
 from dispatch.kernels.cpu.dense cimport (
     LONG_RUN, Image, check_kernel, computed_in, dense, finish, image_of, pinned, target,
 )
+from dispatch.kernels.cpu.matrix.bfloat cimport bfloat_matrix, bfloat_product, has_bfloat_product
 from dispatch.kernels.cpu.matrix.gemm cimport product
 from dispatch.kernels.cpu.reduction.fold cimport FOLD_SUM, fold_into
 from dispatch.kernels.cpu.threads cimport MAX_PARTS, blas_parts_for, in_blas_spans
@@ -37,14 +38,6 @@ from dispatch.kernels.meta.pool.windows cimport Windows, handed_windows, output_
 
 cdef extern from "vectorised.h":
     pass
-
-cdef extern from "matrix/bfloat.h" nogil:
-    ctypedef struct bfloat_matrix:
-        const uint16_t* data
-        Py_ssize_t row, column
-    bint has_bfloat_product(int64_t work)
-    bint bfloat_product(int64_t m, int64_t k, int64_t n, bfloat_matrix a, bfloat_matrix b, float* out, Py_ssize_t row,
-                        void* take, void* context)
 
 
 cdef int read_conv(Conv* c, Tensor x, Tensor y, Tensor weight, const Windows* windows, int64_t groups, int code,

@@ -18,6 +18,7 @@ from dispatch._C.keys cimport KS_Conjugate
 from dispatch._C.tensor cimport Tensor, data_of, new_empty
 from dispatch.kernels.cpu.copy.copies cimport fill_values
 from dispatch.kernels.cpu.dense cimport computed_in, dense, pinned, target
+from dispatch.kernels.cpu.matrix.bfloat cimport bfloat_matrix, bfloat_product, bfloat_taker, has_bfloat_blocks, has_bfloat_product
 from dispatch.kernels.cpu.matrix.gemm cimport is_made_here, product
 from dispatch.kernels.cpu.threads cimport MAX_PARTS, blas_parts_for, in_blas_spans, in_parts, in_spans, parts_for, threads_for
 
@@ -42,16 +43,6 @@ cdef extern from "small.h" nogil:
     void run_vector(const small_product* p, char* room)
     void finish_part(const small_product* p, char* sums, Py_ssize_t step, int64_t first, int64_t end, int64_t column, int64_t n)
     void finish_large(const small_product* p, char* sums, int64_t first, int64_t end)
-
-cdef extern from "bfloat.h" nogil:
-    ctypedef struct bfloat_matrix:
-        const uint16_t* data
-        Py_ssize_t row, column
-    bint has_bfloat_product(int64_t work)
-    ctypedef void (*bfloat_taker)(void* context, float* sums, Py_ssize_t row, int64_t i, int64_t m, int64_t j, int64_t n) noexcept
-    bint has_bfloat_blocks(int64_t m, int64_t k)
-    bint bfloat_product(int64_t m, int64_t k, int64_t n, bfloat_matrix a, bfloat_matrix b, float* out, Py_ssize_t row,
-                        bfloat_taker take, void* context)
 
 cdef object BLAS = None
 
