@@ -292,6 +292,12 @@ def einsum(*args: Any) -> Tensor:
     return _parsed("einsum")(equation, list(operands))
 
 
+def _equation_and_operands(equation: str, *operands: Any) -> Any: ...
+
+
+einsum.layout = _equation_and_operands  # type: ignore[attr-defined]  # what handlers see
+
+
 @asks
 def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Views of `tensor` along `dim`: parts of one size, or of the sizes in a list."""
