@@ -269,24 +269,8 @@ cdef struct Solving:                         # triangles one after the other, fo
     bint back
 
 
-cdef void solve_span(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
-    cdef Solving* j = <Solving*>context
-    cdef Triangle t
-    cdef int64_t i
-    cdef int k
-    for i in range(first, end):
-        if j.pivots != NULL and not j.back:
-            exchange(&j.y, i, j.pivots + i * j.x.rows, j.triangles[0].item, False)
-        for k in range(j.n):
-            t = j.triangles[k]
-            t.a, t.b = j.x.data + i * j.x.step, j.y.data + i * j.y.step
-            solve_blocks(&t, 0, t.vectors)
-        if j.pivots != NULL and j.back:
-            exchange(&j.y, i, j.pivots + i * j.x.rows, j.triangles[0].item, True)
-
-
-cdef void solve_split(Solving* j, int64_t i, int64_t parts) noexcept nogil:
-    """One matrix of them, its vectors shared by threads."""
+cdef void solve_one(const Solving* j, int64_t i, int64_t parts) noexcept nogil:
+    """One matrix of them; with several parts, threads share its vectors."""
     cdef Triangle t
     cdef int k
     if j.pivots != NULL and not j.back:
@@ -294,9 +278,18 @@ cdef void solve_split(Solving* j, int64_t i, int64_t parts) noexcept nogil:
     for k in range(j.n):
         t = j.triangles[k]
         t.a, t.b = j.x.data + i * j.x.step, j.y.data + i * j.y.step
-        in_blas_spans(solve_vectors, &t, (t.vectors + VECTORS - 1) // VECTORS, parts)
+        if parts == 1:
+            solve_blocks(&t, 0, t.vectors)
+        else:
+            in_blas_spans(solve_vectors, &t, (t.vectors + VECTORS - 1) // VECTORS, parts)
     if j.pivots != NULL and j.back:
         exchange(&j.y, i, j.pivots + i * j.x.rows, j.triangles[0].item, True)
+
+
+cdef void solve_span(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef int64_t i
+    for i in range(first, end):
+        solve_one(<const Solving*>context, i, 1)
 
 
 cdef void solve_all(Solving* j, int64_t n) noexcept nogil:
@@ -307,7 +300,7 @@ cdef void solve_all(Solving* j, int64_t n) noexcept nogil:
         over_batch(solve_span, j, &j.y, n)
         return
     for i in range(n):
-        solve_split(j, i, parts)
+        solve_one(j, i, parts)
 
 
 cdef int getrs(Block a, Block pivots, Block b, char trans=b"N") except -1:

@@ -147,9 +147,7 @@ cdef int check_bias(Tensor input, Tensor bias, const Parameters* p) except -1:
 cdef int check_for_cpu(Tensor input, const Parameters* p) except -1:
     """What PyTorch's kernels of the CPU look at, and its shape function does not."""
     cdef int i
-    if input.c_devtype != DEV_CPU or not rules.is_eager(input):
-        return 0
-    if not input.c_numel:          # no kernel runs
+    if input.c_devtype != DEV_CPU or not rules.is_eager(input) or not input.c_numel:       # of nothing, no kernel runs
         return 0
     if not all_reach(p.dilation, p.dims, 1):
         raise refused(f"dilation should be greater than zero, got {as_list(p.dims, p.dilation)}")

@@ -145,7 +145,8 @@ cdef int householder_product(Spec* s, Tensor input, Tensor tau) except -1:
     check_matrix("input", input)
     check_vector(tau)
     if lt(size_of(input, 2), size_of(input, 1)):
-        raise refused("input.shape[-2] must be greater than or equal to input.shape[-1], " f"got {shape_of(input)}")
+        raise refused("input.shape[-2] must be greater than or equal to input.shape[-1], "
+                      f"got {shape_of(input)}")
     if lt(size_of(input, 1), size_of(tau, 1)):
         raise refused("input.shape[-1] must be greater than or equal to tau.shape[-1], "
                       f"got {shape_of(input)} and {shape_of(tau)}")

@@ -10,11 +10,12 @@ from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport MF_channels_last, MF_contiguous, ST_int64
 from dispatch._C.errors cimport refused
 from dispatch._C.size cimport new_size
-from dispatch._C.structured cimport COPIED, RESTRIDE, Spec
+from dispatch._C.structured cimport COPIED, Spec
 from dispatch._C.symbolic cimport add, eq_or_false, expect_eq, gt, lt
 from dispatch._C.tensor cimport Tensor
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.meta cimport rules
+from dispatch.kernels.meta.rules.given cimport restride_given
 from dispatch.kernels.meta.rules.sizes cimport sizes_of
 from dispatch.kernels.meta.rules.numbers cimport agree
 
@@ -224,11 +225,7 @@ cdef int unpooled(Spec* s, Tensor self, Tensor indices, IntArray output_size, in
     if dims == 3 or not rules.is_eager(self):
         return resized(s, self, output_size, self.c_dtype, False)
     resized(s, self, output_size, self.c_dtype, True)
-    if not s.has_strides:
-        rules.contiguous_strides(s.strides, s.sizes, s.ndim)
-        s.has_strides = True
-    s.cast |= RESTRIDE           # resize_ with a memory format
-    return 0
+    return restride_given(s)
 
 
 cdef int max_unpool2d(Spec* s, Tensor self, Tensor indices, IntArray output_size) except -1:

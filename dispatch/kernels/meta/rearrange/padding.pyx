@@ -9,11 +9,12 @@ from libc.string cimport memcpy
 from dispatch._C.dtypes cimport DEV_CUDA, ST_bool, get_dtype
 from dispatch._C.errors cimport refused
 from dispatch._C.size cimport new_size
-from dispatch._C.structured cimport CAST_EXACT, CAST_SAFE, OVERLAP_ANY, RESTRIDE, Spec
+from dispatch._C.structured cimport CAST_EXACT, CAST_SAFE, OVERLAP_ANY, Spec
 from dispatch._C.symbolic cimport add, eq_or_false, ge, gt, lt, ne, size_object, smaller
 from dispatch._C.tensor cimport Tensor
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.meta cimport rules
+from dispatch.kernels.meta.rules.given cimport restride_given
 
 
 cdef list shape_of(Tensor t):
@@ -137,16 +138,7 @@ cdef int pad(Spec* s, Tensor self, IntArray padding, int n, bint mirrored) excep
     if n == 3 and rules.is_eager(self) or n == 2 and not is_cuda(self):
         follow_format(s, self)
     if rules.is_eager(self) and (n == 3 or n == 2 and (not mirrored or self.c_ndim == 4)):
-        restride(s)
-    return 0
-
-
-cdef int restride(Spec* s) except -1:
-    """Outputs that are given take these strides (resize_ with a memory format)."""
-    if not s.has_strides:
-        rules.contiguous_strides(s.strides, s.sizes, s.ndim)
-        s.has_strides = True
-    s.cast |= RESTRIDE
+        restride_given(s)
     return 0
 
 
@@ -215,7 +207,7 @@ cdef int pad_backward(Spec* s, Tensor grad_output, Tensor self, IntArray padding
     if rules.is_eager(self):
         follow_format(s, self)
         if n == 2:
-            restride(s)
+            restride_given(s)
     return 0
 
 
