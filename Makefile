@@ -61,6 +61,7 @@ test: build $(HERE)/.has-dev
 
 build: $(HERE)/.has-build
 	@$(PY) -I dispatch/build/stamps.py build/inplace.json $(PY) setup.py --quiet build_ext --inplace
+	@$(PY) -I -m compileall -q dispatch
 
 bench: build
 	$(PY) -m benchmarks $(if $(TORCH_PYTHON),--torch-python $(TORCH_PYTHON)) \
