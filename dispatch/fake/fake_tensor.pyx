@@ -187,6 +187,7 @@ cdef class FakeTensor(Tensor):
         cdef FakeTensor t = alias_of(self)
         set_requires_grad(t, needs_grad(self))
         t.c_constant = self.c_constant
+        t.c_real = self.c_real
         return t
 
     @staticmethod
@@ -396,13 +397,10 @@ cdef FakeTensor new_fake_like(object mode, Storage storage, Tensor t, dtypes.dev
 
 
 cdef FakeTensor alias_of(FakeTensor t):
-    """A fake tensor over the same storage, with nothing of autograd's."""
-    cdef FakeTensor f
+    """A fake tensor over the same storage, with nothing of autograd's and no values."""
     if t.c_mode is None:
         raise RuntimeError("this fake tensor was made without a mode")
-    f = new_fake_like(t.c_mode, t.c_storage, t, dtypes.new_device(t.c_devtype, t.c_devindex))
-    f.c_real = t.c_real
-    return f
+    return new_fake_like(t.c_mode, t.c_storage, t, dtypes.new_device(t.c_devtype, t.c_devindex))
 
 
 keep_blocks(<PyTypeObject*>FakeTensor)

@@ -12,7 +12,7 @@ from typing import Any
 
 from dispatch._C.guards import _DisableTorchDispatch
 from dispatch._C.inspection import _dispatch_has_kernel_for_dispatch_key
-from dispatch._C.keys import DispatchKey, _dispatch_key_for_device, _parse_dispatch_key
+from dispatch._C.keys import DispatchKey, _dispatch_key_for_device
 from dispatch._C.mode import TorchDispatchMode, _entered_modes
 from dispatch._C.pre_dispatch import (
     _get_dispatch_mode_pre_dispatch,
@@ -142,7 +142,7 @@ def _disable_current_modes() -> Iterator[list[Any]]:
     try:
         yield early + modes
     finally:
-        for mode in (*reversed(modes), *reversed(early)):
+        for mode in reversed(early + modes):
             _push_mode(mode)
 
 
@@ -184,8 +184,7 @@ def _disable_infra_mode(key: Any) -> Iterator[Any]:
     try:
         yield mode
     finally:
-        if mode is not None:
-            _push_mode(mode)
+        _push_mode(mode)  # None does nothing
 
 
 def autograd_would_have_decomposed(func: Any, flat_args: Sequence[Any]) -> bool:
@@ -193,6 +192,6 @@ def autograd_would_have_decomposed(func: Any, flat_args: Sequence[Any]) -> bool:
     backend of the first tensor."""
     for value in flat_args:
         if isinstance(value, Tensor):
-            key = _parse_dispatch_key(_dispatch_key_for_device(value.device.type))
-            return key is None or not _dispatch_has_kernel_for_dispatch_key(func.name(), key)
+            key = _dispatch_key_for_device(value.device.type)
+            return not _dispatch_has_kernel_for_dispatch_key(func.name(), key)
     return True

@@ -40,12 +40,12 @@ def _can_be_taken_apart(t: object) -> bool:
 
 def is_traceable_wrapper_subclass(t: object) -> TypeGuard[TraceableWrapperSubclass]:
     """Whether `t` is an instance of a Tensor subclass with both methods of the protocol."""
-    return isinstance(t, Tensor) and type(t) is not Tensor and _can_be_taken_apart(t)
+    return isinstance(t, Tensor) and _can_be_taken_apart(t)
 
 
 def is_traceable_wrapper_subclass_type(t: type) -> TypeGuard[type[TraceableWrapperSubclass]]:
     """The same of a class. TypeError when `t` is none."""
-    return issubclass(t, Tensor) and t is not Tensor and _can_be_taken_apart(t)
+    return issubclass(t, Tensor) and _can_be_taken_apart(t)
 
 
 def transform_subclass(

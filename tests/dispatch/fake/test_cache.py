@@ -12,7 +12,6 @@ from dispatch.fake import (
     DataDependentOutputException,
     DispatchCache,
     DynamicOutputShapeException,
-    MetadataMismatchError,
 )
 from dispatch.symbolic import ShapeEnv
 
@@ -240,72 +239,6 @@ def test_class_tells_of_bypasses_and_of_caches_that_are_gone():
 
 def on_meta(*sizes, **kwargs):
     return A.empty.memory_format(sizes, device="meta", **kwargs)
-
-
-def window(offset=0, of=9, size=2):
-    return A.as_strided.default(on_meta(of), [size], [1], offset)
-
-
-# what a kernel gives at first, and, when a hit is checked, at last
-UNSTEADY = {
-    "shape": (lambda x: window(), lambda x: window(size=3)),
-    "dtype": (lambda x: on_meta(2), lambda x: on_meta(2, dtype=dispatch.int32)),
-    "strides": (lambda x: on_meta(2, 2), lambda x: A.t.default(on_meta(2, 2))),
-    "offset": (lambda x: window(), lambda x: window(1)),
-    "storage": (lambda x: window(), lambda x: window(of=10)),
-    "neg": (lambda x: on_meta(2), lambda x: A._neg_view.default(on_meta(2))),
-    "fewer": (lambda x: [on_meta(2), on_meta(2)], lambda x: [on_meta(2)]),
-    "argument": (lambda x: [A.alias.default(x)], lambda x: [x]),
-}
-
-
-@pytest.mark.parametrize("what", UNSTEADY)
-def test_cross_check_finds_an_entry_that_does_not_hold(mode, library, what):
-    first, last = UNSTEADY[what]
-    kernels = [first, first, last]
-    lib = library("cache_check")
-    many = what in ("fewer", "argument")
-    lib.define("unsteady(Tensor(a) x) -> Tensor(a)" + ("[]" if many else ""))
-    lib.impl("unsteady", lambda x: kernels.pop(0)(x), "Meta")
-    checked = FakeTensorMode(cache_policy=lambda op: True)
-    checked.cache_crosscheck_enabled = True
-    with checked:
-        x = empty(2)
-        ops.cache_check.unsteady(x)
-        ops.cache_check.unsteady(x)
-        with pytest.raises(MetadataMismatchError, match="unsteady"):
-            ops.cache_check.unsteady(x)
-
-
-def test_cross_check_looks_at_devices(library):
-    devices = ["cuda:0", "cuda:0", "cuda:1"]
-    lib = library("cache_check")
-    lib.define("somewhere(Tensor x) -> Tensor")
-    dispatch.library.register_fake(
-        "cache_check::somewhere", lambda x: empty(2, device=devices.pop(0)), lib=lib
-    )
-    checked = FakeTensorMode(cache_policy=lambda op: True)
-    checked.cache_crosscheck_enabled = True
-    with checked:
-        x = empty(2)
-        assert [ops.cache_check.somewhere(x).device.index for _ in range(2)] == [0, 0]
-        with pytest.raises(MetadataMismatchError, match="somewhere"):
-            ops.cache_check.somewhere(x)
-
-
-def test_cross_check_lets_correct_hits_pass():
-    checked = FakeTensorMode()
-    checked.cache_crosscheck_enabled = True
-    with checked:
-        for _ in range(3):
-            x, y = empty(2, 3), empty(3)
-            A.add_.Tensor(x, y)
-            A.t_.default(x)
-            A.split.Tensor(x, 2)
-            A.native_batch_norm.default(empty(2, 3), y, y, empty(3), empty(3), True, 0.1, 1e-5)
-            A.cat.default([x, x])
-            assert x.shape == (3, 2)
-    assert checked.cache_info().hits >= 8
 
 
 def test_failing_calls_are_not_cached(mode):

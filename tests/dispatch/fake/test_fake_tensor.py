@@ -7,7 +7,7 @@ import weakref
 import pytest
 
 import dispatch
-from dispatch import FakeTensor, FakeTensorMode
+from dispatch import FakeTensor, FakeTensorMode, ops
 from dispatch.fake import in_kernel_invocation_manager
 
 pytestmark = pytest.mark.usefixtures("same_state_after")
@@ -36,13 +36,15 @@ def test_both_orders_of_the_constructor_give_the_same(mode, meta):
         ({"device": "cpu", "fake_device": "cuda"}, ValueError),
         ({"device": "cpu", "colour": 1}, TypeError),
         ({"device": "cpu", "real_tensor": "fake"}, AssertionError),
+        ({"device": "cpu", "elem": dispatch.ones(2)}, AssertionError),
+        ({"device": "cpu", "fake_mode": 3}, TypeError),
     ],
 )
 def test_wrong_arguments_are_refused(mode, meta, kwargs, error):
     if kwargs.get("real_tensor") == "fake":
         kwargs = kwargs | {"real_tensor": FakeTensor(mode, meta, "cpu")}
     with pytest.raises(error):
-        FakeTensor(mode, meta, **kwargs)
+        FakeTensor(mode, **{"elem": meta} | kwargs)
 
 
 def test_instances_without_a_mode_raise_and_do_not_crash(meta):
@@ -175,3 +177,89 @@ def test_a_class_below_has_memory_of_its_own(mode, meta):
         below = [Below(mode, meta, "cpu") for _ in range(5)]
         del below
         assert {type(mode.from_tensor(dispatch.empty(4))) for _ in range(5)} == {FakeTensor}
+
+
+def original(name):
+    complex_ = dispatch.empty(4, dtype=dispatch.complex64, device="meta")
+    if name == "inference":
+        with dispatch.inference_mode():
+            return dispatch.empty(4, device="meta")
+    if name == "zero":
+        return dispatch._efficientzerotensor((4,), device="meta")
+    made = {"plain": lambda: complex_, "conj": complex_.conj, "grad": complex_.requires_grad_,
+            "neg": lambda: complex_.conj().imag, "part": lambda: complex_[2::2]}  # fmt: skip
+    return made[name]()
+
+
+@pytest.mark.parametrize("wanted", [None, False, True])
+@pytest.mark.parametrize("name", ["plain", "conj", "neg", "zero", "grad", "part", "inference"])
+def test_a_fake_tensor_has_what_its_meta_tensor_has(mode, name, wanted):
+    meta = original(name)
+    if name == "inference" and wanted:
+        with pytest.raises(RuntimeError, match="nference"):
+            FakeTensor(mode, meta, "cpu", requires_grad=wanted)
+        return
+    t = FakeTensor(mode, meta, "cpu", requires_grad=wanted)
+
+    def facts(t):
+        bits = t.is_conj(), t.is_neg(), dispatch._is_zerotensor(t), t.is_inference()
+        return bits, t.dtype, t.layout, t.shape, t.stride(), t.storage_offset()
+
+    assert facts(t) == facts(meta)
+    assert t.requires_grad == (meta.requires_grad if wanted is None else wanted)
+
+
+def test_a_fake_tensor_has_what_its_constructor_was_given(mode, meta):
+    real = dispatch.ones(2, 3)
+    t = FakeTensor(mode, meta, "cpu", constant=real, real_tensor=real, _is_param=True)
+    assert t.constant is real and t.real_tensor is real and t._is_param
+    assert not hasattr(FakeTensor(mode, meta, "cpu"), "_is_param")
+    for memo in ("nonzero", "item", "unique", "unique_consecutive", "nested_int"):
+        for part in ("", "_vc", "_epoch"):
+            made = FakeTensor(mode, meta, "cpu", **{f"_{memo}_memo{part}": 3})
+            assert getattr(made, f"{memo}_memo") is None
+    copied = copy.copy(t)
+    assert copied.constant is real and copied.real_tensor is real
+    assert t.data.constant is None and t.data.real_tensor is None
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda:1", "meta"])
+def test_a_fake_tensor_says_what_its_device_is(mode, meta, device):
+    t = FakeTensor(mode, meta, device)
+    kind = device.partition(":")[0]
+    assert (t.is_cpu, t.is_meta) == (kind == "cpu", kind == "meta")
+    with in_kernel_invocation_manager(mode):
+        assert (t.is_cpu, t.is_meta) == (False, True)
+        assert FakeTensor(mode, t, "cuda:2").fake_device == dispatch.device("cuda:2")
+    with pytest.raises(AssertionError, match="meta"):
+        FakeTensor(mode, t if kind != "meta" else dispatch.ones(1), "cpu")
+    for other in ("cuda:2", "cuda:1", "cpu"):
+        t.fake_device = other
+        assert t.fake_device == t.device == dispatch.device(other)
+    assert str(t.untyped_storage().device) == "meta"
+
+
+def test_a_mode_may_refuse_meta_as_a_device(mode, meta):
+    mode.allow_meta = False
+    with pytest.raises(AssertionError, match="meta"):
+        FakeTensor(mode, meta, "meta")
+    assert FakeTensor(mode, meta, "cpu").is_cpu
+
+
+def test_without_a_mode_that_of_the_arguments_handles_calls(mode, meta):
+    class Other(dispatch.Tensor):
+        pass
+
+    t = FakeTensor(mode, meta, "cpu")
+    add, cat = ops.aten.add.Tensor, ops.aten.cat.default
+    handler = FakeTensor.__torch_dispatch__
+    for types in ((FakeTensor,), (FakeTensor, dispatch.Tensor)):
+        assert handler(add, types, (t, 1)).fake_mode is mode
+    assert handler(add, (FakeTensor,), (), {"self": 1, "other": t}).fake_mode is mode
+    assert handler(cat, (FakeTensor,), ([t, t],)).shape == (4, 3)
+    assert handler(cat, (FakeTensor,), (), {"tensors": [t, t]}).shape == (4, 3)
+    assert handler(add, (FakeTensor, Other), (t, t)) is NotImplemented
+    with pytest.raises(AssertionError, match="no fake tensor"):
+        handler(add, (FakeTensor,), (dispatch.ones(1), [1]))
+    with mode:
+        assert handler(add, (FakeTensor,), (t, t)) is NotImplemented

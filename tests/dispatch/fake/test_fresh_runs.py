@@ -38,6 +38,7 @@ def test_numbers_are_known_beside_numbers(mode):
     with mode:
         three = dispatch.tensor(3.0)
         assert [(three + 2).item(), (2 * three).item(), (three - 1.5).item()] == [5.0, 6.0, 1.5]
+        assert [dispatch.rsub(three, 2).item(), three.mul_(2).item()] == [-1.0, 6.0]
 
 
 def test_a_mask_leaves_out_as_it_is(mode):

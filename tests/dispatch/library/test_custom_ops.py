@@ -107,6 +107,41 @@ def test_formula_of_lists_gets_and_gives_lists():
         op([x], x)[0].grad_fn.apply(dispatch.ones(1))
 
 
+def test_a_context_says_what_is_kept_and_what_has_no_gradient():
+    two = "(Tensor x, *, int n=3) -> (Tensor, Tensor)"
+    op = make("kept", lambda x, n=3: (x + n, x - n), schema=two)
+    seen = []
+
+    def setup(ctx, inputs, keyword_only_inputs, output):
+        ctx.save_for_backward(None, inputs[0])
+        ctx.mark_non_differentiable(output[1])
+        seen.append(keyword_only_inputs)
+
+    op.register_autograd(lambda ctx, *grads: grads[0], setup_context=setup)
+    x = dispatch.ones(2, requires_grad=True)
+    a, b = op(x)
+    op(x, n=5)
+    assert a.requires_grad and a.grad_fn.saved_tensors == (None, x)
+    assert not b.requires_grad and b.grad_fn is None
+    assert seen == [{"n": 3}, {"n": 5}]
+    op.register_autograd(
+        lambda ctx, *grads: grads[0],
+        setup_context=lambda ctx, inputs, keyword_only_inputs, output: ctx.save_for_backward(x, 3),
+    )
+    with pytest.raises(TypeError, match="argument 1 is a int"):
+        op(x)
+
+
+def test_inputs_of_lists_are_counted_one_by_one():
+    x, y = dispatch.ones(2, requires_grad=True), dispatch.ones(2)
+    one = make("one", lambda a, b: a + b, schema="(Tensor a, Tensor b) -> Tensor")
+    many = make("many", lambda a, b: a[0] + b, schema="(Tensor[] a, Tensor b) -> Tensor")
+    for op in (one, many):
+        op.register_autograd(lambda ctx, g: (g, g))
+    assert one(x, y).grad_fn.needs_input_grad == (True, False, False)
+    assert many([x, y], y).grad_fn.needs_input_grad == (True, False, False, False, False)
+
+
 def test_error_in_setup_leaves_the_thread_as_it_was(scaled):
     def setup(ctx, inputs, output):
         raise KeyError

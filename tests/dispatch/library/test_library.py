@@ -17,6 +17,8 @@ from dispatch.library import (
     impl_abstract,
     register_kernel,
 )
+from dispatch.registry.effects import EffectType
+from dispatch.registry.entries import singleton
 
 pytestmark = pytest.mark.usefixtures("same_state_after")
 
@@ -25,12 +27,17 @@ T = dispatch.ones(2)
 
 @pytest.mark.parametrize(
     ("args", "error"),
-    [(("lb", "OTHER"), ValueError), (("prim", "DEF"), ValueError), (("aten", "DEF"), RuntimeError),
+    [(("lb", "OTHER"), ValueError), (("prim", "DEF"), ValueError),
+     (("prim", "FRAGMENT"), ValueError), (("aten", "DEF"), RuntimeError),
      (("lb", "IMPL", "NoKey"), RuntimeError)],
 )  # fmt: skip
 def test_libraries_that_cannot_be(args, error):
     with pytest.raises(error):
         Library(*args)
+
+
+def test_a_reserved_namespace_takes_kernels(library):
+    assert library("prim", "IMPL").ns == "prim"
 
 
 def test_define_returns_the_name(library):
@@ -453,3 +460,48 @@ def test_no_mode_sees_a_call_of_an_operator_that_is_gone():
     with pytest.raises((RuntimeError, NotImplementedError), match="tlgone::f"):
         op(x.to(dispatch.complex64).conj())
     assert seen == [op]
+
+
+def test_what_stands_in_no_table_goes_with_its_library(library):
+    lib = library("lb", "DEF")
+    lib.define("f(Tensor x, Tensor y) -> Tensor")
+    entry = singleton.find("lb::f")
+    lib.register_symm_mem_args("lb::f", ["y", "y", "x"])
+    lib._register_effectful_op("f", EffectType.ORDERED)
+    lib._register_torch_dispatch_rule("f", Own, lambda *args: None)
+    assert entry.symm_mem_args.get() == ["y", "x"] and entry.symm_mem_args.is_registered()
+    assert entry.symm_mem_args.is_symm_mem_arg("x")
+    assert not entry.symm_mem_args.is_symm_mem_arg("z")
+    assert entry.effect.effect is EffectType.ORDERED
+    with pytest.raises(RuntimeError, match="lb::f"):
+        lib._register_torch_dispatch_rule("f", Own, lambda *args: None)
+    with pytest.raises(ValueError, match="lb::f"):
+        lib.register_symm_mem_args("lb::f", [])
+    lib._destroy()
+    assert entry.symm_mem_args.get() is None and not entry.symm_mem_args.is_registered()
+    assert entry.effect.effect is None
+    assert entry.torch_dispatch_rules.find(Own) is None
+
+
+class Own(dispatch.Tensor):
+    """A class that has a rule."""
+
+
+def test_an_overload_that_is_gone_is_gone_from_its_packet(library):
+    library("lb", "DEF").define("f(Tensor x) -> Tensor")
+    more = library("lb")
+    more.define("f.o(Tensor x) -> Tensor")
+    more.define("g.o(Tensor x) -> Tensor")
+    assert ops.lb.f.o.name() == "lb::f.o" and ops.lb.g.overloads() == ["o"]
+    more._destroy()
+    assert ops.lb.f.overloads() == ["default"]
+    assert not hasattr(ops.lb.f, "o") and not hasattr(ops.lb, "g")
+    assert "g" not in dir(ops.lb)
+
+
+def test_a_fake_kernel_of_the_module_that_its_definition_names_serves(library):
+    lib = library("lb", "DEF")
+    lib.m.set_python_module(__name__)
+    lib.define("f.o(Tensor x) -> Tensor")
+    lib._register_fake("f.o", lambda x: x.new_empty(5))
+    assert ops.lb.f.o(dispatch.ones(2, device="meta")).shape == (5,)

@@ -1,5 +1,6 @@
 """TorchDispatchMode: nesting, what a mode sees, and the stack after errors."""
 
+import contextlib
 import sys
 
 import pytest
@@ -25,8 +26,14 @@ from dispatch.modes import (
 )
 from dispatch.modes.stack import (
     _detect_infra_mode,
+    _disable_infra_mode,
+    _pop_mode,
+    _push_mode,
+    _unset_infra_mode,
     all_same_mode,
+    any_torch_dispatch_mode_on_stack,
     autograd_would_have_decomposed,
+    is_in_any_mode_without_ignore_compile_internals,
 )
 
 pytestmark = pytest.mark.usefixtures("same_state_after")
@@ -332,3 +339,70 @@ def test_the_first_tensor_says_whether_autograd_decomposes(library):
     tensors = [T, dispatch.empty(1, device="meta")]
     assert not autograd_would_have_decomposed(ops.mst.f.default, [1, *tensors])
     assert autograd_would_have_decomposed(ops.mst.f.default, [1, *reversed(tensors)])
+
+
+def kind_of_mode(infra, ignores):
+    answers = {"is_infra_mode": infra, "ignore_compile_internals": ignores}
+    given = {name: classmethod(lambda cls, a=answer: a) for name, answer in answers.items()}
+    return type("Kind", (Quiet,), given)()
+
+
+@pytest.mark.parametrize("infra", [False, True])
+@pytest.mark.parametrize("ignores", [False, True])
+def test_a_mode_says_whether_it_counts_as_a_users_and_whether_it_sees_compiled_regions(
+    infra, ignores
+):
+    with kind_of_mode(infra, ignores):
+        assert is_in_torch_dispatch_mode(False) == (not infra)
+        assert is_in_any_mode_without_ignore_compile_internals() == (not ignores)
+        assert any_torch_dispatch_mode_on_stack() == (not infra and not ignores)
+    assert not is_in_any_mode_without_ignore_compile_internals()
+    assert not any_torch_dispatch_mode_on_stack()
+
+
+def test_the_current_mode_is_the_innermost():
+    outer, inner = Quiet(), Quiet()
+    with outer, inner:
+        assert _get_current_dispatch_mode() is inner
+    assert _get_current_dispatch_mode() is None
+
+
+def test_a_mode_is_pushed_where_its_key_says():
+    mode = Quiet(_dispatch_key=dispatch.DispatchKey.CPU)
+    with pytest.raises(AssertionError, match="_dispatch_key"):
+        _push_mode(mode)
+    assert _len_torch_dispatch_stack() == 0
+    for pre_dispatch in (False, True):
+        mode = FunctionalTensorMode(pre_dispatch=pre_dispatch)
+        _push_mode(mode)
+        assert _get_current_dispatch_mode_stack() == ([] if pre_dispatch else [mode])
+        assert _detect_infra_mode(INFRA[0]) is mode
+        assert _pop_mode(dispatch.DispatchKey.PreDispatch if pre_dispatch else INFRA[0]) is mode
+        assert _detect_infra_mode(INFRA[0]) is None
+    assert _pop_mode(dispatch.DispatchKey.CPU) is None
+
+
+@pytest.mark.parametrize("pre_dispatch", [False, True])
+def test_an_infra_mode_is_off_for_a_block_wherever_it_stands(pre_dispatch):
+    mode = FunctionalTensorMode(pre_dispatch=pre_dispatch)
+    without = contextlib.contextmanager(_disable_infra_mode)
+    with without(INFRA[0]) as off:
+        assert off is None
+    with mode:
+        with pytest.raises(KeyError), without(INFRA[0]) as off:
+            assert off is mode and _detect_infra_mode(INFRA[0]) is None
+            raise KeyError
+        assert _detect_infra_mode(INFRA[0]) is mode
+        assert _detect_infra_mode(INFRA[1]) is None
+        with without(INFRA[1]):
+            assert _detect_infra_mode(INFRA[0]) is mode
+        assert _unset_infra_mode(INFRA[0]) is mode
+        assert _unset_infra_mode(INFRA[0]) is None
+        _push_mode(mode)
+
+
+def test_an_infra_mode_in_both_places_is_an_error():
+    with FunctionalTensorMode(pre_dispatch=True), FunctionalTensorMode():
+        for look in (_detect_infra_mode, _unset_infra_mode):
+            with pytest.raises(AssertionError, match="before and after"):
+                look(INFRA[0])

@@ -42,14 +42,19 @@ def t():
 
 
 def test_both_methods_make_a_class_traceable(t):
-    class Half(Tensor):
-        def __tensor_flatten__(self):
-            return [], None
-
+    flatten, unflatten = Two.__tensor_flatten__, staticmethod(Two.__tensor_unflatten__)
+    halves = [{"__tensor_flatten__": flatten}, {"__tensor_unflatten__": unflatten}]
     assert modes.is_traceable_wrapper_subclass(t)
     assert modes.is_traceable_wrapper_subclass_type(Two)
     assert not modes.is_traceable_wrapper_subclass(dispatch.ones(1))
-    assert not modes.is_traceable_wrapper_subclass_type(Half)
+    assert not modes.is_traceable_wrapper_subclass_type(Tensor)
+    for half in halves:
+        kind = type("Half", (Tensor,), half)
+        assert not modes.is_traceable_wrapper_subclass_type(kind)
+        assert not modes.is_traceable_wrapper_subclass(dispatch.ones(1).as_subclass(kind))
+    no_tensor = type("NoTensor", (), halves[0] | halves[1])
+    assert not modes.is_traceable_wrapper_subclass(no_tensor())
+    assert not modes.is_traceable_wrapper_subclass_type(no_tensor)
     with pytest.raises(TypeError):
         modes.is_traceable_wrapper_subclass_type(t)
 
