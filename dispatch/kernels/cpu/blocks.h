@@ -6,6 +6,8 @@
 #ifndef DISPATCH_BLOCKS_H
 #define DISPATCH_BLOCKS_H
 
+/* What an element says is of its width, so that both go through the same vectors. */
+#define FLAG __typeof__(__builtin_choose_expr(sizeof(T) == 8, (int64_t)0, (int32_t)0))
 #define AS_ROW(k, buffer) \
     const T *buffer = (const T *)(pointers[k] + done * steps[k]); \
     if (steps[k] != (intptr_t)sizeof(T)) { \
@@ -27,7 +29,7 @@
         (void)data; \
         for (intptr_t done = 0; done < *count; done += BLOCK) { \
             const intptr_t n = *count - done < BLOCK ? *count - done : BLOCK; \
-            int far = 0; \
+            FLAG far = 0; \
             AS_ROW(0, a) \
             AS_ROW(1, b) \
             for (intptr_t i = 0; i < n; i++) \
@@ -43,14 +45,14 @@
     { \
         enum { BLOCK = 128 }; \
         T a_copy[BLOCK], row[BLOCK]; \
-        int is_far[BLOCK]; \
+        FLAG is_far[BLOCK]; \
         (void)data; \
         for (intptr_t done = 0; done < *count; done += BLOCK) { \
             const intptr_t n = *count - done < BLOCK ? *count - done : BLOCK; \
-            int far = 0; \
+            FLAG far = 0; \
             AS_ROW(0, a) \
             for (intptr_t i = 0; i < n; i++) { \
-                int here = 0; \
+                FLAG here = 0; \
                 row[i] = FN(NEAR)(a[i], &here); \
                 is_far[i] = here; \
                 far |= here; \

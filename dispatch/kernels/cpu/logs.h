@@ -58,7 +58,7 @@ INLINE float FN(log_f32)(float x)
 INLINE double FN(log_f64)(double x)
 {
     bool tiny = x < 0x1p-1022;
-    double scaled = tiny ? x * 0x1p54 : x, f, s, z, w, r, half, e, result;
+    double scaled = tiny ? x * 0x1p54 : x, f, s, z, w, r, even, half, e, result;
     uint64_t bits, rest;
     memcpy(&bits, &scaled, 8);
     bits -= 0x3fe6a09e667f3bcdULL;
@@ -71,11 +71,15 @@ INLINE double FN(log_f64)(double x)
     s = f / (2 + f);
     z = s * s;
     w = z * z;
-    r = z * (6.666666666666735130e-01 + w * (2.857142874366239149e-01
-             + w * (1.818357216161805012e-01 + w * 1.479819860511658591e-01)))
-        + w * (3.999999999940941908e-01 + w * (2.222219843214978396e-01 + w * 1.531383769920937332e-01));
+    r = FN(muladd_f64)(w, 1.479819860511658591e-01, 1.818357216161805012e-01);
+    r = FN(muladd_f64)(r, w, 2.857142874366239149e-01);
+    r = FN(muladd_f64)(r, w, 6.666666666666735130e-01);
+    even = FN(muladd_f64)(w, 1.531383769920937332e-01, 2.222219843214978396e-01);
+    even = FN(muladd_f64)(even, w, 3.999999999940941908e-01);
+    r = FN(muladd_f64)(r, z, even * w);
     half = 0.5 * f * f;
-    result = e * 6.93147180369123816490e-01 - ((half - (s * (half + r) + e * 1.90821492927058770002e-10)) - f);
+    result = FN(muladd_f64)(s, half + r, e * 1.90821492927058770002e-10);
+    result = FN(muladd_f64)(e, 6.93147180369123816490e-01, f - (half - result));
     result = x == INFINITY ? x : result;
     result = x == 0 ? -INFINITY : result;
     return x >= 0 ? result : NAN;

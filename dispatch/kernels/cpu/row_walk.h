@@ -157,20 +157,28 @@ static void turn_4(const uint32_t *from, intptr_t from_step, uint32_t *to, intpt
         for (i = 0; i < lines; i++)
             to[k * to_step + i] = from[i * from_step + k];
 }
-/* Two by two of 8. */
-typedef uint64_t turn_row_8 __attribute__((vector_size(16), aligned(8), may_alias));
-static void turn_8(const uint64_t *from, intptr_t from_step, uint64_t *to, intptr_t to_step, int64_t lines, int64_t count)
+/* The same of 8. */
+typedef uint64_t turn_row_8 __attribute__((vector_size(32), aligned(8), may_alias));
+#define TURN_PAIR_8(a, b, ...) __builtin_shuffle(a, b, (turn_row_8){__VA_ARGS__})
+EACH void turn_4x4_of_8(const uint64_t *from, intptr_t from_step, uint64_t *to, intptr_t to_step)
+{
+    const turn_row_8 a = *(const turn_row_8 *)from, b = *(const turn_row_8 *)(from + from_step);
+    const turn_row_8 c = *(const turn_row_8 *)(from + 2 * from_step), d = *(const turn_row_8 *)(from + 3 * from_step);
+    const turn_row_8 ab = TURN_PAIR_8(a, b, 0, 4, 2, 6), cd = TURN_PAIR_8(c, d, 0, 4, 2, 6);
+    const turn_row_8 ab_2 = TURN_PAIR_8(a, b, 1, 5, 3, 7), cd_2 = TURN_PAIR_8(c, d, 1, 5, 3, 7);
+    *(turn_row_8 *)to = TURN_PAIR_8(ab, cd, 0, 1, 4, 5);
+    *(turn_row_8 *)(to + to_step) = TURN_PAIR_8(ab_2, cd_2, 0, 1, 4, 5);
+    *(turn_row_8 *)(to + 2 * to_step) = TURN_PAIR_8(ab, cd, 2, 3, 6, 7);
+    *(turn_row_8 *)(to + 3 * to_step) = TURN_PAIR_8(ab_2, cd_2, 2, 3, 6, 7);
+}
+WIDE static void turn_8(const uint64_t *from, intptr_t from_step, uint64_t *to, intptr_t to_step, int64_t lines, int64_t count)
 {
     int64_t k = 0, i;
-    for (; k + 2 <= count; k += 2) {
-        for (i = 0; i + 2 <= lines; i += 2) {
-            const turn_row_8 a = *(const turn_row_8 *)(from + i * from_step + k);
-            const turn_row_8 b = *(const turn_row_8 *)(from + (i + 1) * from_step + k);
-            *(turn_row_8 *)(to + k * to_step + i) = __builtin_shuffle(a, b, (turn_row_8){0, 2});
-            *(turn_row_8 *)(to + (k + 1) * to_step + i) = __builtin_shuffle(a, b, (turn_row_8){1, 3});
-        }
+    for (; k + 4 <= count; k += 4) {
+        for (i = 0; i + 4 <= lines; i += 4)
+            turn_4x4_of_8(from + i * from_step + k, from_step, to + k * to_step + i, to_step);
         for (; i < lines; i++)
-            for (int64_t e = k; e < k + 2; e++)
+            for (int64_t e = k; e < k + 4; e++)
                 to[e * to_step + i] = from[i * from_step + e];
     }
     for (; k < count; k++)

@@ -49,6 +49,7 @@ __all__ = [
 ]
 
 _aten = ops.aten
+_INTEGERS = (dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64)
 
 
 def _error(text: str) -> RuntimeError:
@@ -313,10 +314,13 @@ def _outer_scaled(vec1: Tensor, vec2: Tensor, alpha: Any) -> Tensor:
     return product if alpha == 1 else _aten.mul.Scalar(product, alpha)
 
 
-def _is_one_real(self: Tensor, vec1: Tensor, vec2: Tensor) -> bool:
-    """Whether all are float32, or all float64."""
+def _in_one_pass(self: Tensor, vec1: Tensor, vec2: Tensor, alpha: Any) -> bool:
+    """Whether all are float32, all float64, or one kind of integers that are added unscaled."""
     kind = self.dtype
-    return kind is vec1.dtype is vec2.dtype and (kind is dtypes.float32 or kind is dtypes.float64)
+    if kind is not vec1.dtype or kind is not vec2.dtype:
+        return False
+    whole = alpha == 1 and kind in _INTEGERS
+    return whole or kind is dtypes.float32 or kind is dtypes.float64
 
 
 def addr(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
@@ -327,8 +331,8 @@ def addr(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any 
         product = _aten.outer(vec1, vec2)
         product = product if alpha else _aten.zeros_like(product)
         return _aten.logical_or(self, product) if beta else product
-    if beta == 1 and _is_one_real(self, vec1, vec2):
-        return _aten.addcmul(self, vec2, _aten.unsqueeze(vec1, 1), value=alpha)  # in one pass
+    if beta == 1 and _in_one_pass(self, vec1, vec2, alpha):
+        return _aten.addcmul(self, vec2, _aten.unsqueeze(vec1, 1), value=alpha)
     product = _outer_scaled(vec1, vec2, alpha)
     if beta == 0:
         kind = rules.result_type(self, product)
@@ -354,7 +358,7 @@ def addr_out(
     self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1, out: Tensor
 ) -> Tensor:
     """The same into `out`."""
-    if out.dtype is self.dtype and _is_one_real(self, vec1, vec2):
+    if out.dtype is self.dtype and _in_one_pass(self, vec1, vec2, alpha):
         _check_addr(self, vec1, vec2, beta, alpha)
         column = _aten.unsqueeze(vec1, 1)
         if beta == 0:

@@ -4,7 +4,7 @@
    Polynomials of doubles are fdlibm's, that of a float's arc sine is Cephes'. */
 
 /* Multiples of pi / 2 are taken away in three parts; without the instruction that rounds once they are not. */
-INLINE void FN(say_far)(T x, int *far)
+INLINE void FN(say_far)(T x, FLAG *far)
 {
 #ifdef __FMA__
     *far |= !(fabs(x) < (T)1e5);
@@ -50,7 +50,7 @@ INLINE T FN(sine_rest)(T x, T quarters)
     u = FN(muladd)(u, s, (T)-0.166666666666666657414808);
     return FN(muladd)(u * s, r, r);
 }
-INLINE T FN(sin_near)(T x, int *far)
+INLINE T FN(sin_near)(T x, FLAG *far)
 {
     T n = rint(x * (T)0.31830988618379067154), half = n * (T)0.5, y;
     FN(say_far)(x, far);
@@ -58,15 +58,17 @@ INLINE T FN(sin_near)(T x, int *far)
     y = IS_FLOAT || half == floor(half) ? y : -y;
     return x == 0 ? x : y;
 }
-INLINE T FN(cos_near)(T x, int *far)
+INLINE T FN(cos_near)(T x, FLAG *far)
 {
     T n = floor(x * (T)0.31830988618379067154), half = n * (T)0.5, y;
     FN(say_far)(x, far);
     y = IS_FLOAT ? FN(turned_sine)(x, 1) : FN(sine_rest)(x, 2 * n + 1);
     return IS_FLOAT || half != floor(half) ? y : -y;
 }
+INLINE T FN(tan_near)(T x, FLAG *far) { return FN(sin_near)(x, far) / FN(cos_near)(x, far); }
 ONE_IN_BLOCKS(sin_loop, sin_near, sin)
 ONE_IN_BLOCKS(cos_loop, cos_near, cos)
+ONE_IN_BLOCKS(tan_loop, tan_near, tan)
 
 /* asin(x) / x - 1 in x**2, for |x| <= 1/2. */
 INLINE T FN(arc_rest)(T z)

@@ -55,18 +55,19 @@ INLINE T FN(expm1_unit)(T r)
         m = FN(muladd)(m, r, (T)1.6666665459e-1);
         m = FN(muladd)(m, r, (T)5.0000001201e-1);
     } else {
-        m = (T)(1.0 / 6227020800);
-        m = FN(muladd)(m, r, (T)(1.0 / 479001600));
-        m = FN(muladd)(m, r, (T)(1.0 / 39916800));
-        m = FN(muladd)(m, r, (T)(1.0 / 3628800));
-        m = FN(muladd)(m, r, (T)(1.0 / 362880));
-        m = FN(muladd)(m, r, (T)(1.0 / 40320));
-        m = FN(muladd)(m, r, (T)(1.0 / 5040));
-        m = FN(muladd)(m, r, (T)(1.0 / 720));
-        m = FN(muladd)(m, r, (T)(1.0 / 120));
-        m = FN(muladd)(m, r, (T)(1.0 / 24));
-        m = FN(muladd)(m, r, (T)(1.0 / 6));
-        m = FN(muladd)(m, r, (T)0.5);
+        T square = r * r, odd = (T)(1.0 / 6227020800);      /* the odd powers and the even ones do not wait for each other */
+        m = (T)(1.0 / 479001600);
+        odd = FN(muladd)(odd, square, (T)(1.0 / 39916800));
+        m = FN(muladd)(m, square, (T)(1.0 / 3628800));
+        odd = FN(muladd)(odd, square, (T)(1.0 / 362880));
+        m = FN(muladd)(m, square, (T)(1.0 / 40320));
+        odd = FN(muladd)(odd, square, (T)(1.0 / 5040));
+        m = FN(muladd)(m, square, (T)(1.0 / 720));
+        odd = FN(muladd)(odd, square, (T)(1.0 / 120));
+        m = FN(muladd)(m, square, (T)(1.0 / 24));
+        odd = FN(muladd)(odd, square, (T)(1.0 / 6));
+        m = FN(muladd)(m, square, (T)0.5);
+        m = FN(muladd)(odd, r, m);
     }
     return FN(muladd)(m * r, r, r);
 }
@@ -165,19 +166,17 @@ INLINE T FN(log1p_unit)(T x)
 /* log(1 + exp(x)) */
 INLINE T FN(log1p_exp)(T x) { return (x > 0 ? x : 0) + FN(log1p_unit)(FN(quick_exp)(-fabs(x))); }
 
-/* The constant first; its even and odd powers do not wait for each other. */
-INLINE T FN(polynomial)(T t, const T *coefficients, int n)
+/* n coefficients, that of the constant first, the next one `step` behind; every fourth power apart, as each waits for the one before. */
+INLINE T FN(powers)(T t, const T *coefficients, int step, int n)
 {
-    T square = t * t, last = coefficients[n - 1], before = coefficients[n - 2];
-#pragma GCC unroll 8
-    for (int k = n - 3; k > 0; k -= 2) {
-        last = FN(muladd)(last, square, coefficients[k]);
-        before = FN(muladd)(before, square, coefficients[k - 1]);
-    }
-    if (n % 2)
-        last = FN(muladd)(last, square, coefficients[0]);
-    return n % 2 ? FN(muladd)(before, t, last) : FN(muladd)(last, t, before);
+    const T square = t * t, fourth = square * square;
+    T sums[4] = {0, 0, 0, 0};
+#pragma GCC unroll 32
+    for (int k = n - 1; k >= 0; k--)
+        sums[k % 4] = k + 4 < n ? FN(muladd)(sums[k % 4], fourth, coefficients[k * step]) : coefficients[k * step];
+    return FN(muladd)(FN(muladd)(sums[3], t, sums[2]), square, FN(muladd)(sums[1], t, sums[0]));
 }
+INLINE T FN(polynomial)(T t, const T *coefficients, int n) { return FN(powers)(t, coefficients, 1, n); }
 /* erf(x) / x for |x| <= 1, in 2 x**2 - 1 */
 static const T FN(erf_near)[] UNUSED = {
         (T)0.965468738669867308, (T)-0.140536089022717119, (T)0.0198524966889837072, (T)-0.00228548556114411321,
@@ -231,7 +230,7 @@ INLINE T FN(erfc_by)(T x, T size, T scaled)
     result = x < 0 ? 2 - result : result;
     return x != x ? x : result;
 }
-INLINE T FN(erfc_near)(T x, int *far)
+INLINE T FN(erfc_near)(T x, FLAG *far)
 {
     T size = fabs(x), clipped, square, scaled, result, small;
     if (IS_FLOAT) {
@@ -253,56 +252,47 @@ INLINE T FN(erfc_near)(T x, int *far)
 INLINE T FN(erfc_far)(T x)
 {
     T size = fabs(x) > 27 ? 27 : fabs(x), part = 1 / (2 * size * size), tail = 1;
-    for (int k = 12; k > 0; k--)
+    for (int k = 30; k > 0; k--)
         tail = 1 - (2 * k - 1) * part * tail;
     return FN(erfc_by)(x, size, tail / size * (T)0.56418958354775628695);
 }
 ONE_IN_BLOCKS(erfc_loop, erfc_near, FN(erfc_far))
 
 /* Giles' polynomials in w = -log(1 - y**2), from the highest power on: right to single precision, or to double's. */
-static const double FN(erfinv_inner)[] UNUSED = {
-    -3.6444120640178196996e-21, -1.685059138182016589e-19, 1.2858480715256400167e-18, 1.115787767802518096e-17,
-    -1.333171662854620906e-16, 2.0972767875968561637e-17, 6.6376381343583238325e-15, -4.0545662729752068639e-14,
-    -8.1519341976054721522e-14, 2.6335093153082322977e-12, -1.2975133253453532498e-11, -5.4154120542946279317e-11,
-    1.051212273321532285e-09, -4.1126339803469836976e-09, -2.9070369957882005086e-08, 4.2347877827932403518e-07,
-    -1.3654692000834678645e-06, -1.3882523362786468719e-05, 0.0001867342080340571352, -0.00074070253416626697512,
-    -0.0060336708714301490533, 0.24015818242558961693, 1.6536545626831027356,
+static const T FN(erfinv_inner)[] UNUSED = {
+    (T)-3.6444120640178196996e-21, (T)-1.685059138182016589e-19, (T)1.2858480715256400167e-18, (T)1.115787767802518096e-17,
+    (T)-1.333171662854620906e-16, (T)2.0972767875968561637e-17, (T)6.6376381343583238325e-15, (T)-4.0545662729752068639e-14,
+    (T)-8.1519341976054721522e-14, (T)2.6335093153082322977e-12, (T)-1.2975133253453532498e-11, (T)-5.4154120542946279317e-11,
+    (T)1.051212273321532285e-09, (T)-4.1126339803469836976e-09, (T)-2.9070369957882005086e-08, (T)4.2347877827932403518e-07,
+    (T)-1.3654692000834678645e-06, (T)-1.3882523362786468719e-05, (T)0.0001867342080340571352, (T)-0.00074070253416626697512,
+    (T)-0.0060336708714301490533, (T)0.24015818242558961693, (T)1.6536545626831027356,
 };
-static const double FN(erfinv_outer)[] UNUSED = {
-    2.2137376921775787049e-09, 9.0756561938885390979e-08, -2.7517406297064545428e-07, 1.8239629214389227755e-08,
-    1.5027403968909827627e-06, -4.013867526981545969e-06, 2.9234449089955446044e-06, 1.2475304481671778723e-05,
-    -4.7318229009055733981e-05, 6.8284851459573175448e-05, 2.4031110387097893999e-05, -0.0003550375203628474796,
-    0.00095328937973738049703, -0.0016882755560235047313, 0.0024914420961078508066, -0.0037512085075692412107,
-    0.005370914553590063617, 1.0052589676941592334, 3.0838856104922207635,
+static const T FN(erfinv_outer)[] UNUSED = {
+    (T)2.2137376921775787049e-09, (T)9.0756561938885390979e-08, (T)-2.7517406297064545428e-07, (T)1.8239629214389227755e-08,
+    (T)1.5027403968909827627e-06, (T)-4.013867526981545969e-06, (T)2.9234449089955446044e-06, (T)1.2475304481671778723e-05,
+    (T)-4.7318229009055733981e-05, (T)6.8284851459573175448e-05, (T)2.4031110387097893999e-05, (T)-0.0003550375203628474796,
+    (T)0.00095328937973738049703, (T)-0.0016882755560235047313, (T)0.0024914420961078508066, (T)-0.0037512085075692412107,
+    (T)0.005370914553590063617, (T)1.0052589676941592334, (T)3.0838856104922207635,
 };
-static const double FN(erfinv_last)[] UNUSED = {
-    -2.7109920616438573243e-11, -2.5556418169965252055e-10, 1.5076572693500548083e-09, -3.7894654401267369937e-09,
-    7.6157012080783393804e-09, -1.4960026627149240478e-08, 2.9147953450901080826e-08, -6.7711997758452339498e-08,
-    2.2900482228026654717e-07, -9.9298272942317002539e-07, 4.5260625972231537039e-06, -1.9681778105531670567e-05,
-    7.5995277030017761139e-05, -0.00021503011930044477347, -0.00013871931833623122026, 1.0103004648645343977,
-    4.8499064014085844221,
+static const T FN(erfinv_last)[] UNUSED = {
+    (T)-2.7109920616438573243e-11, (T)-2.5556418169965252055e-10, (T)1.5076572693500548083e-09, (T)-3.7894654401267369937e-09,
+    (T)7.6157012080783393804e-09, (T)-1.4960026627149240478e-08, (T)2.9147953450901080826e-08, (T)-6.7711997758452339498e-08,
+    (T)2.2900482228026654717e-07, (T)-9.9298272942317002539e-07, (T)4.5260625972231537039e-06, (T)-1.9681778105531670567e-05,
+    (T)7.5995277030017761139e-05, (T)-0.00021503011930044477347, (T)-0.00013871931833623122026, (T)1.0103004648645343977,
+    (T)4.8499064014085844221,
 };
-INLINE double FN(descending)(double t, const double *coefficients, int n)     /* n is odd */
-{
-    double square = t * t, even = coefficients[0], odd = coefficients[1];
-#pragma GCC unroll 12
-    for (int k = 2; k < n; k += 2) {
-        even = FN(muladd_f64)(even, square, coefficients[k]);
-        odd = k + 1 < n ? FN(muladd_f64)(odd, square, coefficients[k + 1]) : odd;
-    }
-    return FN(muladd_f64)(odd, t, even);
-}
+INLINE T FN(descending)(T t, const T *coefficients, int n) { return FN(powers)(t, coefficients + n - 1, -1, n); }
 /* Of doubles, nearly all of [-1, 1], and the rest. */
-INLINE T FN(erfinv_near)(T given, int *far)
+INLINE T FN(erfinv_near)(T given, FLAG *far)
 {
     double y = (double)given, w = -FN(log_f64)((1 - y) * (1 + y));
     *far |= !(w < 6.25);
-    return (T)(FN(descending)(w - 3.125, FN(erfinv_inner), 23) * y);
+    return FN(descending)((T)(w - 3.125), FN(erfinv_inner), 23) * given;
 }
 INLINE T FN(erfinv_far)(T given)
 {
     double y = (double)given, w = -FN(log_f64)((1 - y) * (1 + y)), root = sqrt(w), result;
-    result = w < 16 ? FN(descending)(root - 3.25, FN(erfinv_outer), 19) : FN(descending)(root - 5, FN(erfinv_last), 17);
+    result = w < 16 ? FN(descending)((T)(root - 3.25), FN(erfinv_outer), 19) : FN(descending)((T)(root - 5), FN(erfinv_last), 17);
     return (T)(fabs(y) == 1 ? copysign(INFINITY, y) : result * y);
 }
 ONE_IN_BLOCKS(erfinv_loop, erfinv_near, FN(erfinv_far))

@@ -114,7 +114,7 @@ INLINE double FN(double_of)(int64_t x)
     memcpy(&y, &bits, 8);
     return y - 6755399441055744.0;
 }
-INLINE T FN(floored_quotient_near)(T a, T b, int *far)
+INLINE T FN(floored_quotient_near)(T a, T b, FLAG *far)
 {
     const uint64_t half = (uint64_t)1 << 51;
     double quotient = floor(FN(double_of)((int64_t)a) / FN(double_of)((int64_t)b)) + 6755399441055744.0;
@@ -128,13 +128,13 @@ INLINE T FN(remainder_of)(T a, T b)
     T rest = FN(fmod_of)(a, b);
     return rest != 0 && (b < 0) != (rest < 0) ? (T)(rest + b) : rest;
 }
-INLINE T FN(remainder_near)(T a, T b, int *far) { return (T)(a - FN(floored_quotient_near)(a, b, far) * b); }
-INLINE T FN(fmod_near)(T a, T b, int *far)
+INLINE T FN(remainder_near)(T a, T b, FLAG *far) { return (T)(a - FN(floored_quotient_near)(a, b, far) * b); }
+INLINE T FN(fmod_near)(T a, T b, FLAG *far)
 {
     T rest = FN(remainder_near)(a, b, far);
     return rest != 0 && (a < 0) != (b < 0) ? (T)(rest - b) : rest;
 }
-INLINE T FN(truncated_quotient_near)(T a, T b, int *far)
+INLINE T FN(truncated_quotient_near)(T a, T b, FLAG *far)
 {
     T quotient = FN(floored_quotient_near)(a, b, far);
     return (T)(quotient + (quotient * b != a && (a < 0) != (b < 0)));
@@ -223,11 +223,12 @@ INLINE T FN(muladd)(T a, T b, T c) { return FN(muladd_of)(a, b, c); }
 
 #include "exponentials.h"
 
-/* Doubles that are not positive take their time. */
-INLINE T FN(lgamma_near)(T x, int *far)
+/* Doubles below 0 take their time where the result is near 0. */
+INLINE T FN(lgamma_near)(T x, FLAG *far)
 {
-    *far |= !IS_FLOAT && !(x > 0);
-    return (T)FN(log_gamma_f64)((double)x);
+    double y = FN(log_gamma_f64)((double)x);
+    *far |= !IS_FLOAT && (x <= 0) & (fabs(y) < 0.25);
+    return (T)y;
 }
 INLINE T FN(digamma)(T x) { return (T)FN(digamma_f64)((double)x); }
 /* The root of the squares' sum; infinity if one of them is. */
@@ -292,7 +293,7 @@ INLINE T FN(fmod_of)(T a, T b)
     return copysign((T)rest, a);
 }
 /* The same without a branch, which is right unless it says that the quotient is too large. */
-INLINE T FN(fmod_near)(T a, T b, int *far)
+INLINE T FN(fmod_near)(T a, T b, FLAG *far)
 {
 #ifdef __FMA__
     double x = fabs((double)a), y = fabs((double)b), quotient = trunc(x / y), rest = __builtin_fma(-quotient, y, x);
@@ -305,7 +306,7 @@ INLINE T FN(fmod_near)(T a, T b, int *far)
     return a + b;
 #endif
 }
-INLINE T FN(remainder_near)(T a, T b, int *far)
+INLINE T FN(remainder_near)(T a, T b, FLAG *far)
 {
     T rest = FN(fmod_near)(a, b, far), other = rest + b;
     other = (b < 0) != (rest < 0) ? other : rest;
@@ -349,7 +350,7 @@ INLINE T FN(as_f16)(T x)      /* 11 bits, or as many as are above 2**-24 */
         whole = floor(quotient); \
         return quotient - whole > (T)0.5 ? whole + 1 : whole; \
     } \
-    INLINE T FN(NAME##_near)(T a, T b, int *far) \
+    INLINE T FN(NAME##_near)(T a, T b, FLAG *far) \
     { \
         T plain = ROUNDED(a / b), rest = FN(fmod_near)(a, b, far), quotient = ROUNDED(ROUNDED(a - rest) / b), less, whole; \
         less = ROUNDED(quotient - 1); \

@@ -7,9 +7,11 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { LANES_BYTES = 64, LANES_LONGEST = 4096, LANES_FACTORS = 16, LANES_LARGEST = 13, LANES_PART = 8 };
+enum { LANES_KEPT = 1024 };          /* tables of lines up to this are kept for the process: 4 MB if there are lines of all lengths */
 #define LANES_INSIDE static inline __attribute__((always_inline))
 
 /* The factors of n, largest powers of two first; 0: it has a prime that is too large. */
@@ -98,9 +100,33 @@ static int64_t lanes_room(int64_t n)
             for (int k = 0; r > 5 && r != 8 && k < r; k++, to += 2) \
                 memcpy(to, room + 2 * (k * (n / r)), 2 * sizeof(T)); \
         } \
+    } \
+    static T *lanes_kept_##K[LANES_KEPT + 1]; \
+    /* The n + 1 first roots of 2 n, then the passes' tables of n. NULL: there is no memory. */ \
+    static T *lanes_plan_##K(int64_t n, const int *factors, int count) \
+    { \
+        T **kept = &lanes_kept_##K[n <= LANES_KEPT ? n : 0], *there = NULL; \
+        T *plan = n <= LANES_KEPT ? __atomic_load_n(kept, __ATOMIC_ACQUIRE) : NULL, *passes = plan; \
+        if (plan != NULL) \
+            return plan; \
+        plan = malloc((size_t)(2 * (n + 1) + lanes_room(n) + 2 * n) * sizeof(T)); \
+        if (plan == NULL) \
+            return NULL; \
+        passes = lanes_roots_##K(2 * n, n + 1, plan); \
+        lanes_tables_##K(n, factors, count, passes, passes + lanes_room(n)); \
+        if (n <= LANES_KEPT && !__atomic_compare_exchange_n(kept, &there, plan, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) { \
+            free(plan); \
+            plan = there; \
+        } \
+        return plan; \
     }
 LANES_TABLES(f32, float)
 LANES_TABLES(f64, double)
+static void lanes_let_go(void *plan, int64_t n)
+{
+    if (n > LANES_KEPT)
+        free(plan);
+}
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__gnu_linux__)
 static bool has_lanes(void)
@@ -109,7 +135,7 @@ static bool has_lanes(void)
 }
 #pragma GCC push_options
 #pragma GCC optimize("O3", "no-math-errno", "no-trapping-math", "wrapv")
-#pragma GCC target("avx512f,avx512dq,prefer-vector-width=512")
+#pragma GCC target("avx512f,avx512dq,prfchw,prefer-vector-width=512")
 #else
 static bool has_lanes(void)
 {
@@ -167,11 +193,13 @@ typedef struct {
     char *lines[16];
     int count, how;
     int64_t step, other;
+    int64_t next;                    /* bytes to the lines behind these, which are asked for in advance; 0: there may be none */
 } lanes_side;
 
 /* How they are read: whole vectors along them, or across lines beside each other, or each for itself. */
 static void lanes_look(lanes_side *side, int64_t item)
 {
+    side->next = side->count > 1 ? (side->lines[1] - side->lines[0]) * side->count : 0;
     side->how = side->count == LANES_BYTES / item && side->other == item ? LANES_BESIDE : LANES_ANY;
     if (side->how == LANES_BESIDE && side->step == 2 * item)
         side->how = LANES_ROWS;
@@ -211,17 +239,17 @@ static void lanes_look(lanes_side *side, int64_t item)
     { \
         T *one = (T *)to; \
         const int count = from->count; \
-        const int64_t step = from->step, other = from->other; \
-        char *lines[L]; \
+        const int64_t step = from->step, other = from->other, start = first * step; \
+        char *const *lines = from->lines; \
         int64_t j = 0; \
-        for (int l = 0; l < count; l++) \
-            lines[l] = from->lines[l] + first * step; \
         if (from->how == LANES_ROWS) \
             for (; j + L / 2 <= n; j += L / 2) { \
                 lanes_##K rows[L]; \
                 _Pragma("GCC unroll 16") \
-                for (int l = 0; l < L; l++) \
-                    rows[l] = *(const lanes_##K *)(lines[l] + j * step); \
+                for (int l = 0; l < L; l++) { \
+                    rows[l] = *(const lanes_##K *)(lines[l] + start + j * step); \
+                    __builtin_prefetch(lines[0] + from->next + (start + j * step) * L + l * LANES_BYTES); \
+                } \
                 lanes_turn_##K(rows); \
                 _Pragma("GCC unroll 16") \
                 for (int l = 0; l < L; l++) \
@@ -230,27 +258,25 @@ static void lanes_look(lanes_side *side, int64_t item)
         else if (from->how == LANES_BESIDE) { \
             const I even = LANES_OF_##L(LANES_EVEN), odd = LANES_OF_##L(LANES_ODD); \
             for (; j < n; j++) { \
-                const lanes_##K x = *(const lanes_##K *)(lines[0] + j * step); \
-                const lanes_##K y = *(const lanes_##K *)(lines[0] + j * step + LANES_BYTES); \
+                const lanes_##K x = *(const lanes_##K *)(lines[0] + start + j * step); \
+                const lanes_##K y = *(const lanes_##K *)(lines[0] + start + j * step + LANES_BYTES); \
                 to[2 * j] = __builtin_shuffle(x, y, even); \
                 to[2 * j + 1] = __builtin_shuffle(x, y, odd); \
             } \
         } \
         for (; j < n; j++) \
             for (int l = 0; l < L; l++) { \
-                one[2 * j * L + l] = l < count ? *(const T *)(lines[l] + j * step) : 0; \
-                one[(2 * j + 1) * L + l] = l < count ? *(const T *)(lines[l] + j * step + other) : 0; \
+                one[2 * j * L + l] = l < count ? *(const T *)(lines[l] + start + j * step) : 0; \
+                one[(2 * j + 1) * L + l] = l < count ? *(const T *)(lines[l] + start + j * step + other) : 0; \
             } \
     } \
     static void lanes_store_##K(const lanes_side *to, int64_t first, int64_t n, const lanes_##K *from, T factor) \
     { \
         const T *one = (const T *)from; \
         const int count = to->count; \
-        const int64_t step = to->step; \
-        char *lines[L]; \
+        const int64_t step = to->step, other = to->other, start = first * step; \
+        char *const *lines = to->lines; \
         int64_t j = 0; \
-        for (int l = 0; l < count; l++) \
-            lines[l] = to->lines[l] + first * step; \
         if (to->how == LANES_ROWS) \
             for (; j + L / 2 <= n; j += L / 2) { \
                 lanes_##K rows[L]; \
@@ -259,21 +285,23 @@ static void lanes_look(lanes_side *side, int64_t item)
                     rows[l] = factor * from[2 * j + l]; \
                 lanes_turn_##K(rows); \
                 _Pragma("GCC unroll 16") \
-                for (int l = 0; l < L; l++) \
-                    *(lanes_##K *)(lines[l] + j * step) = rows[l]; \
+                for (int l = 0; l < L; l++) { \
+                    *(lanes_##K *)(lines[l] + start + j * step) = rows[l]; \
+                    __builtin_prefetch(lines[0] + to->next + (start + j * step) * L + l * LANES_BYTES, 1); \
+                } \
             } \
         else if (to->how == LANES_BESIDE) { \
             const I low = LANES_OF_##L(LANES_LOW), high = LANES_OF_##L(LANES_HIGH); \
             for (; j < n; j++) { \
                 const lanes_##K x = factor * from[2 * j], y = factor * from[2 * j + 1]; \
-                *(lanes_##K *)(lines[0] + j * step) = __builtin_shuffle(x, y, low); \
-                *(lanes_##K *)(lines[0] + j * step + LANES_BYTES) = __builtin_shuffle(x, y, high); \
+                *(lanes_##K *)(lines[0] + start + j * step) = __builtin_shuffle(x, y, low); \
+                *(lanes_##K *)(lines[0] + start + j * step + LANES_BYTES) = __builtin_shuffle(x, y, high); \
             } \
         } \
         for (; j < n; j++) \
             for (int l = 0; l < count; l++) { \
-                ((T *)(lines[l] + j * step))[0] = factor * one[2 * j * L + l]; \
-                ((T *)(lines[l] + j * step))[1] = factor * one[(2 * j + 1) * L + l]; \
+                *(T *)(lines[l] + start + j * step) = factor * one[2 * j * L + l]; \
+                *(T *)(lines[l] + start + j * step + other) = factor * one[(2 * j + 1) * L + l]; \
             } \
     } \
     /* ---- transforms of a few elements, from where they are to where they are ---- */ \
@@ -404,7 +432,7 @@ static void lanes_look(lanes_side *side, int64_t item)
                 lanes_store_##K(to, q + k * s, n, part + 2 * k * LANES_PART, factor); \
         } \
     } \
-    /* From lines to lines where `to` is given, else to the one of x and y that is returned. */ \
+    /* From lines, or from x without them, to lines where `to` is given, else to the one of x and y that is returned. */ \
     static lanes_##K *lanes_run_##K(const lanes_side *from, const lanes_side *to, lanes_##K *x, lanes_##K *y, int64_t n, \
                                     const int *factors, int count, const T *roots, bool backward, T factor) \
     { \
@@ -413,14 +441,14 @@ static void lanes_look(lanes_side *side, int64_t item)
             const int r = factors[i]; \
             lanes_##K *swapped = x; \
             n /= r; \
-            if (i == 0 && count > 1 && r <= 8 && r != 7 && (from->how == LANES_BESIDE || n % LANES_PART == 0)) \
+            if (i == 0 && from != NULL && count > 1 && r <= 8 && r != 7 && (from->how == LANES_BESIDE || n % LANES_PART == 0)) \
                 LANES_BY_RADIX(r, LANES_FIRST_##K) \
             else if (i == count - 1 && i > 0 && to != NULL && r <= 8 && r != 7 && \
                      (to->how == LANES_BESIDE || s % LANES_PART == 0)) { \
                 LANES_BY_RADIX(r, LANES_LAST_##K) \
                 return NULL; \
             } else { \
-                if (i == 0) \
+                if (i == 0 && from != NULL) \
                     lanes_load_##K(from, 0, whole, x); \
                 LANES_BY_RADIX(r, LANES_PASS_##K) \
             } \
@@ -429,7 +457,7 @@ static void lanes_look(lanes_side *side, int64_t item)
             x = y; \
             y = swapped; \
         } \
-        if (count == 0) \
+        if (count == 0 && from != NULL) \
             lanes_load_##K(from, 0, whole, x); \
         if (to != NULL) \
             lanes_store_##K(to, 0, whole, x, factor); \
@@ -471,6 +499,18 @@ static void lanes_look(lanes_side *side, int64_t item)
             const lanes_##K c = (T)0.5 * (x[2 * i + 1] + x[2 * j + 1]), d = (T)0.5 * (x[2 * j] - x[2 * i]); \
             y[2 * k] = a + roots[2 * k] * c - roots[2 * k + 1] * d; \
             y[2 * k + 1] = b + roots[2 * k] * d + roots[2 * k + 1] * c; \
+        } \
+    } \
+    /* Back, without the factors of 1/2: m complex elements whose transform is that of the half as 2 m real numbers. */ \
+    static void lanes_whole_##K(lanes_##K *x, lanes_##K *y, int64_t m, const T *roots) \
+    { \
+        x[1] = x[2 * m + 1] = (lanes_##K){0}; \
+        for (int64_t k = 0; k < m; k++) { \
+            const int64_t j = m - k; \
+            const lanes_##K a = x[2 * k] + x[2 * j], b = x[2 * k + 1] - x[2 * j + 1]; \
+            const lanes_##K c = x[2 * k] - x[2 * j], d = x[2 * k + 1] + x[2 * j + 1]; \
+            y[2 * k] = a - roots[2 * k] * d + roots[2 * k + 1] * c; \
+            y[2 * k + 1] = b + roots[2 * k] * c + roots[2 * k + 1] * d; \
         } \
     }
 LANES(f32, float, lanes_i32, 16)

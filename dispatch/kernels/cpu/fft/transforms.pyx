@@ -49,14 +49,19 @@ cdef extern from "fft/lanes.h" nogil:
     void lanes_look(lanes_side* side, int64_t item)
     void lanes_tables_f32(int64_t n, const int* factors, int count, float* to, float* room)
     void lanes_tables_f64(int64_t n, const int* factors, int count, double* to, double* room)
-    void* lanes_roots_f32(int64_t n, int64_t count, float* to)
-    void* lanes_roots_f64(int64_t n, int64_t count, double* to)
+    void* lanes_plan_f32(int64_t n, const int* factors, int count)
+    void* lanes_plan_f64(int64_t n, const int* factors, int count)
+    void lanes_let_go(void* plan, int64_t n)
     void* lanes_run_f32(const lanes_side* from_, const lanes_side* to, void* x, void* y, int64_t n, const int* factors, int count,
                         const float* roots, bint backward, float factor)
     void* lanes_run_f64(const lanes_side* from_, const lanes_side* to, void* x, void* y, int64_t n, const int* factors, int count,
                         const double* roots, bint backward, double factor)
     void lanes_half_f32(const void* x, void* y, int64_t m, const float* roots)
     void lanes_half_f64(const void* x, void* y, int64_t m, const double* roots)
+    void lanes_whole_f32(void* x, void* y, int64_t m, const float* roots)
+    void lanes_whole_f64(void* x, void* y, int64_t m, const double* roots)
+    void lanes_load_f32(const lanes_side* from_, int64_t first, int64_t n, void* to)
+    void lanes_load_f64(const lanes_side* from_, int64_t first, int64_t n, void* to)
     void lanes_store_f32(const lanes_side* to, int64_t first, int64_t n, const void* from_, float factor)
     void lanes_store_f64(const lanes_side* to, int64_t first, int64_t n, const void* from_, double factor)
 
@@ -190,7 +195,7 @@ cdef void walk_shared(Lines* w, bint is_double) noexcept nogil:
 
 cdef struct Lanes:
     const Lines* w
-    bint is_double, half
+    bint is_double, half, whole  # real numbers in pairs go in, or come out
     int item, width, count       # of a real number; of a vector, in lines; of factors
     int64_t n, lines             # complex elements of a line; how many lines there are
     int factors[LANES_FACTORS]
@@ -217,9 +222,12 @@ cdef void read_sides(const Lanes* t, int64_t first, lanes_side* from_, lanes_sid
     cdef int i
     from_.count = to.count = <int>min(t.width, t.lines - first)
     from_.step, from_.other = (2 if t.half else 1) * w.step_in, w.step_in if t.half else t.item
-    to.step, to.other = w.step_out, t.item
+    to.step, to.other = (2 if t.whole else 1) * w.step_out, w.step_out if t.whole else t.item
     for i in range(from_.count):
-        find_line(w, first + i, &from_.lines[i], &to.lines[i])
+        if w.ndim == 1:
+            from_.lines[i], to.lines[i] = w.from_ + (first + i) * w.steps_in[0], w.to + (first + i) * w.steps_out[0]
+        else:
+            find_line(w, first + i, &from_.lines[i], &to.lines[i])
     lanes_look(from_, t.item)
     lanes_look(to, t.item)
 
@@ -231,17 +239,25 @@ cdef void run_lanes(void* context, int64_t part, int64_t first, int64_t end) noe
     cdef void* y = <char*>x + t.size
     cdef void* made
     cdef int64_t i
+    cdef const lanes_side* here = NULL if t.whole else &from_
     cdef const lanes_side* there = NULL if t.half else &to
-    cdef bint back = t.w.kind == BACKWARD
+    cdef bint back = t.w.kind == BACKWARD or t.whole
     for i in range(first, end):
         read_sides(t, i * t.width, &from_, &to)
+        if t.whole:
+            if t.is_double:
+                lanes_load_f64(&from_, 0, t.n + 1, y)
+                lanes_whole_f64(y, x, t.n, <double*>t.half_roots)
+            else:
+                lanes_load_f32(&from_, 0, t.n + 1, y)
+                lanes_whole_f32(y, x, t.n, <float*>t.half_roots)
         if t.is_double:
-            made = lanes_run_f64(&from_, there, x, y, t.n, t.factors, t.count, <double*>t.roots, back, t.w.factor)
+            made = lanes_run_f64(here, there, x, y, t.n, t.factors, t.count, <double*>t.roots, back, t.w.factor)
             if t.half:
                 lanes_half_f64(made, y if made == x else x, t.n, <double*>t.half_roots)
                 lanes_store_f64(&to, 0, t.n + 1, y if made == x else x, t.w.factor)
         else:
-            made = lanes_run_f32(&from_, there, x, y, t.n, t.factors, t.count, <float*>t.roots, back, t.w.factor32)
+            made = lanes_run_f32(here, there, x, y, t.n, t.factors, t.count, <float*>t.roots, back, t.w.factor32)
             if t.half:
                 lanes_half_f32(made, y if made == x else x, t.n, <float*>t.half_roots)
                 lanes_store_f32(&to, 0, t.n + 1, y if made == x else x, t.w.factor32)
@@ -250,17 +266,21 @@ cdef void run_lanes(void* context, int64_t part, int64_t first, int64_t end) noe
 cdef bint try_lanes(const Lines* w, bint is_double) noexcept nogil:
     """False: it is another transform, of few lines or of a length with a large prime, or there was no memory."""
     cdef Lanes t
-    cdef int64_t groups, parts, whole = w.n_in
+    cdef int64_t groups, parts
     cdef int d
     cdef char* room
-    t.w, t.is_double, t.half, t.lines = w, is_double, w.kind == HALF_EVEN, 1
-    t.item, t.n = 8 if is_double else 4, whole // 2 if t.half else whole
+    cdef void* plan
+    t.w, t.is_double, t.half, t.whole, t.lines = w, is_double, w.kind == HALF_EVEN, w.kind == REAL and w.n_out % 2 == 0, 1
+    t.item, t.n = 8 if is_double else 4, w.n_in // 2 if t.half else w.n_out // 2 if t.whole else w.n_in
     t.width = LANES_BYTES // t.item
     for d in range(w.ndim):
         t.lines *= w.sizes[d]
-    if t.n < 2 or t.n > LANES_LONGEST or w.n_out != (t.n + 1 if t.half else whole) or 2 * t.lines < t.width or not has_lanes():
+    if t.n < 2 or t.n > LANES_LONGEST or 2 * t.lines < t.width or not has_lanes():
         return False
-    if w.kind != FORWARD and w.kind != BACKWARD and not t.half:
+    if t.half or t.whole:
+        if (w.n_out if t.half else w.n_in) != t.n + 1:
+            return False
+    elif w.n_out != t.n or w.kind != FORWARD and w.kind != BACKWARD:
         return False
     t.count = lanes_factors(t.n, t.factors)
     if t.count == 0:
@@ -268,22 +288,17 @@ cdef bint try_lanes(const Lines* w, bint is_double) noexcept nogil:
     groups = (t.lines + t.width - 1) // t.width
     parts = parts_for(groups, t.lines * t.n * t.item * 16)
     t.size = (t.n + 1) * 2 * LANES_BYTES
-    room = <char*>malloc(LANES_BYTES + 2 * parts * t.size + (lanes_room(t.n) + 2 * t.n + 2 * (t.n + 1)) * t.item)
+    plan = lanes_plan_f64(t.n, t.factors, t.count) if is_double else lanes_plan_f32(t.n, t.factors, t.count)
+    room = <char*>malloc(LANES_BYTES + 2 * parts * t.size) if plan != NULL else NULL
     if room == NULL:
+        lanes_let_go(plan, t.n)
         return False
     t.buffers = <char*>((<uintptr_t>room + LANES_BYTES - 1) // LANES_BYTES * LANES_BYTES)
-    t.half_roots = t.buffers + 2 * parts * t.size
+    t.half_roots = <char*>plan
     t.roots = t.half_roots + 2 * (t.n + 1) * t.item
-    if is_double:
-        lanes_tables_f64(t.n, t.factors, t.count, <double*>t.roots, <double*>t.roots + lanes_room(t.n))
-        if t.half:
-            lanes_roots_f64(whole, t.n + 1, <double*>t.half_roots)
-    else:
-        lanes_tables_f32(t.n, t.factors, t.count, <float*>t.roots, <float*>t.roots + lanes_room(t.n))
-        if t.half:
-            lanes_roots_f32(whole, t.n + 1, <float*>t.half_roots)
     in_spans(run_lanes, &t, groups, parts)
     free(room)
+    lanes_let_go(plan, t.n)
     return True
 
 

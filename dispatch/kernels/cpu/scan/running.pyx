@@ -13,7 +13,7 @@ from dispatch._C.dtypes cimport (
 from dispatch._C.errors cimport refused
 from dispatch._C.errors import unserved
 from dispatch._C.tensor cimport Tensor
-from dispatch.kernels.cpu.along cimport row_cols_fn, row_of, row_step_fn, walk_along
+from dispatch.kernels.cpu.along cimport IN_INT64, row_cols_fn, row_of, row_step_fn, walk_along
 from dispatch.kernels.cpu.copy.copies cimport copy_values
 from dispatch.kernels.cpu.reduction.fold cimport converted
 from dispatch.kernels.meta cimport rules
@@ -32,9 +32,14 @@ cdef int raise_no_kernel(int code) except -1:
 
 
 cdef int scan(int op, Tensor out, Tensor second, Tensor self, int64_t dim) except -1:
-    """Along `dim`, which is wrapped. `second`: places; None where there are none."""
+    """Along `dim`, which is wrapped. `second`: places; None where there are none.
+
+    Where rows lie as they are read, sums, and extremes of integers, take less than turning short ones into columns.
+    """
     cdef int row = row_of(self.c_dtype)
-    return walk_along(SCAN_STEPS[op][row], SCAN_COLUMNS[op][row], NULL, dim, self, None, out, second)
+    cdef bint by_rows = self.c_strides[dim] == 1 and (op <= CUMPROD or row == IN_INT64)
+    cdef row_cols_fn cols = NULL if by_rows else SCAN_COLUMNS[op][row]
+    return walk_along(SCAN_STEPS[op][row], cols, NULL, dim, self, None, out, second)
 
 
 cdef int accumulate(int op, Tensor out, Tensor self, int64_t dim) except -1:

@@ -102,10 +102,10 @@ typedef uint64_t flag_i64;
                 } \
             } \
             for (; i < end; i++) { \
-                T v = x[i]; \
-                bool better = (v BETTER best) | (v != v); \
+                const T v = x[i]; \
+                const bool better = (v BETTER best) | (v != v); \
                 best = better ? v : best; \
-                place = better ? i : place; \
+                place ^= (place ^ i) & -(int64_t)better;        /* as a choice it would become a branch */ \
                 values[i] = best; \
                 places[i] = place; \
             } \

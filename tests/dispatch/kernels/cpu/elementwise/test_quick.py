@@ -33,6 +33,7 @@ ONE: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "exp2": (aten.exp2, np.exp2),
     "sin": (aten.sin, np.sin),
     "cos": (aten.cos, np.cos),
+    "tan": (aten.tan, np.tan),
     "sinc": (aten.sinc, np.sinc),
     "log1p": (aten.log1p, np.log1p),
     "logit": (aten.logit, special.logit),
@@ -61,6 +62,12 @@ TWO: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
 def _compare(kind: type, found: Any, wanted: Any) -> None:
     rtol, atol = (2e-6, 2e-6) if kind is np.float32 else (1e-11, 1e-12)
     np.testing.assert_allclose(found.numpy(), wanted.astype(kind), rtol=rtol, atol=atol)
+
+
+def test_erfc_keeps_its_digits_where_it_is_small() -> None:
+    x = np.linspace(0, 26, 2001)
+    found = aten.erfc(dispatch.from_numpy(x)).numpy()
+    np.testing.assert_allclose(found, special.erfc(x), rtol=2e-13)
 
 
 def test_exp_of_float32_is_right_down_to_the_least_number() -> None:

@@ -145,3 +145,9 @@ def transforms_are_those_of_numpy(n, lines, wide):
             want = getattr(np.fft, name)(doubled, axis=dim)
             assert got.dtype == complex_
             np.testing.assert_allclose(got, want, rtol=0, atol=tolerance * 4 * abs(want).max())
+        half = given[: n // 2 + 1] if dim == 0 else given[:, : n // 2 + 1]
+        half = half.astype(complex_) + half.astype(complex_)[::-1] * 1j
+        got = aten._fft_c2r(dispatch.from_numpy(half), [dim], 2, n).numpy()
+        want = np.fft.irfft(half.astype(np.complex128), n, axis=dim)
+        assert got.dtype == real
+        np.testing.assert_allclose(got, want, rtol=0, atol=tolerance * 4 * abs(want).max())

@@ -39,7 +39,9 @@ def test_scans_are_numpys(case):
     ("sizes", "dim"),
     [((300, 37), 0), ((37, 300), 0), ((2000, 3), 0), ((2000, 3), 1), ((50, 9, 33), 1)],
 )
-@pytest.mark.parametrize("dtype", ["float16", "int8", "complex64", "complex128", "float32"])
+@pytest.mark.parametrize(
+    "dtype", ["float16", "int8", "int64", "complex64", "complex128", "float32"]
+)
 def test_large_scans_along_any_dimension_are_numpys(sizes, dim, dtype):
     kind = np.complex128 if "complex" in dtype else np.float64
     values = np.random.default_rng(0).integers(-3, 4, sizes)
