@@ -454,5 +454,84 @@ static void store_doubles(int code, char *to, intptr_t step, int64_t n, const do
         ROW_KINDS[code].write(buffer, to + done * step, step, m);
     }
 }
+
+/* Groups of channels; each is normalised while it is in the cache. */
+typedef struct {
+    channel_job sums, maps;
+    void (*moments)(const channel_job *j, int64_t first, int64_t end);
+    void (*affine)(const channel_job *j, int64_t first, int64_t end);
+    int half, itemsize;              /* the dtype of 16-bit numbers, which are read as they lie; 0: they are others */
+    float *room;                     /* of each thread, for 16-bit numbers that have moments of their own */
+    double eps;
+    int64_t size, channels, sample;  /* channels of a group and of a sample, elements of a sample */
+    double *mean, *rstd, *scale, *shift;
+    const double *weight, *bias;
+} group_job;
+
+/* From the sum of squares of `count` elements apart from the mean, which is in the place of 1/deviation. */
+static void set_scales(const group_job *s, int64_t g, int64_t count)
+{
+    s->rstd[g] = 1 / sqrt(s->rstd[g] / (double)count + s->eps);
+    for (int64_t i = g * s->size, c = i % s->channels; i < (g + 1) * s->size; i++, c++) {
+        s->scale[i] = s->rstd[g] * s->weight[c];
+        s->shift[i] = s->bias[c] - s->mean[g] * s->scale[i];
+    }
+}
+
+static void take_groups(void *job, int64_t part, int64_t first, int64_t end)
+{
+    const group_job *s = job;
+    const int64_t n = s->sums.inner;
+    channel_job sums = s->sums;
+    for (int64_t g = first; g < end; g++) {
+        if (s->half) {
+            float *room = s->room + part * n;
+            ROW_KINDS[s->half].read((const char *)s->sums.from + 2 * g * n, 2, n, room);
+            sums.from = room;
+            sums.mean = s->mean + g;
+            sums.results = s->rstd + g;
+            s->moments(&sums, 0, 1);
+        } else
+            s->moments(&sums, g, g + 1);
+        set_scales(s, g, n);
+        if (s->half)
+            affine_halves(&s->maps, s->half, g * s->size, (g + 1) * s->size);
+        else
+            s->affine(&s->maps, g * s->size, (g + 1) * s->size);
+    }
+}
+
+/* Images whose channels are last: the moments of each channel, of the groups of them. */
+static void take_samples(void *job, int64_t part, int64_t first, int64_t end)
+{
+    const group_job *s = job;
+    const int64_t groups = s->channels / s->size;
+    channel_job sums = s->sums, maps = s->maps;
+    for (int64_t n = first; n < end; n++) {
+        sums.from = maps.from = (const char *)s->sums.from + n * s->sample * s->itemsize;
+        maps.to = (char *)s->maps.to + n * s->sample * s->itemsize;
+        maps.scale = sums.mean = s->scale + n * s->channels;
+        maps.shift = sums.results = s->shift + n * s->channels;
+        if (s->half) {
+            sums.from = s->room + part * s->sample;
+            ROW_KINDS[s->half].read(maps.from, 2, s->sample, s->room + part * s->sample);
+        }
+        s->moments(&sums, 0, s->channels);
+        for (int64_t g = 0; g < groups; g++) {
+            double mean = 0, squares = 0;
+            for (int64_t c = g * s->size; c < (g + 1) * s->size; c++)
+                mean += sums.mean[c] / (double)s->size;
+            for (int64_t c = g * s->size; c < (g + 1) * s->size; c++)
+                squares += sums.results[c] + (double)sums.outer * (sums.mean[c] - mean) * (sums.mean[c] - mean);
+            s->mean[n * groups + g] = mean;
+            s->rstd[n * groups + g] = squares;
+            set_scales(s, n * groups + g, s->size * sums.outer);
+        }
+        if (s->half)
+            affine_halves(&maps, s->half, 0, sums.outer);
+        else
+            s->affine(&maps, 0, s->channels);
+    }
+}
 #pragma GCC pop_options
 #endif

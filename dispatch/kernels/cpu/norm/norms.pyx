@@ -56,6 +56,21 @@ cdef extern from "norm.h" nogil:
     # By type of computation: elements as [outer, channels, inner], what a channel has in doubles.
     const channel_fn CHANNEL_MOMENTS[2], CHANNEL_AFFINE[2], CHANNEL_DOTS[2], CHANNEL_GRADIENT[2]
     void affine_halves(const channel_job* j, int code, int64_t first, int64_t end)
+    ctypedef struct group_job:
+        channel_job sums, maps
+        channel_fn moments, affine
+        int half, itemsize
+        float* room
+        double eps
+        int64_t size, channels, sample
+        double* mean
+        double* rstd
+        double* scale
+        double* shift
+        const double* weight
+        const double* bias
+    void take_groups(void* job, int64_t part, int64_t first, int64_t end)
+    void take_samples(void* job, int64_t part, int64_t first, int64_t end)
     void merge_spans(const channel_job* j, const double* own, int64_t parts)
 
 cdef struct Channels:            # a tensor as [outer, channels, inner]
@@ -231,6 +246,12 @@ cdef void take_halves(void* context, int64_t part, int64_t first, int64_t end) n
     affine_halves(&(<Halves*>context).j, (<Halves*>context).code, first, end)
 
 
+cdef bint are_halves(Tensor x, Tensor y, int memory_format) except -1:
+    """Whether both are 16-bit numbers of one dtype that lie without gaps."""
+    return (is_in(DTYPES_REDUCED_FLOATING, x.c_dtype) and y.c_dtype == x.c_dtype
+            and dense(x, x.c_dtype, memory_format) is x and target(y, x.c_dtype, memory_format) is y)
+
+
 cdef int map_halves(Tensor x, Tensor y, Channels s, const double* scale, const double* shift) except -1:
     """`affine` of 16-bit numbers that lie without gaps in both."""
     cdef Halves h
@@ -301,8 +322,7 @@ cdef int normalise(Tensor out, Tensor save_mean, Tensor save_rstd, Tensor input,
         return 0
     memory_format = format_of(input)
     s = channels_of(input, memory_format)
-    halves = (is_in(DTYPES_REDUCED_FLOATING, input.c_dtype) and out.c_dtype == input.c_dtype
-              and dense(input, input.c_dtype, memory_format) is input and target(out, input.c_dtype, memory_format) is out)
+    halves = are_halves(input, out, memory_format)
     x = input if halves and not training else dense(input, code, memory_format)       # without statistics of it
     y = out if halves else target(out, code, memory_format)
     numbers = Numbers(5, s.channels)
@@ -568,69 +588,13 @@ cdef int check_layout(str name, Tensor t) except -1:
     return 0
 
 
-cdef struct Groups:              # of channels; each is normalised while it is in the cache
-    channel_job sums, maps
-    channel_fn moments, affine
-    double eps
-    int64_t size, channels       # of a group, of a sample
-    double* mean
-    double* rstd
-    const double* weight
-    const double* bias
-    double* scale
-    double* shift
-    int64_t sample               # bytes of one; channels are last
-
-
-cdef void set_scales(Groups* s, int64_t g) noexcept nogil:
-    cdef int64_t i, c = g * s.size % s.channels
-    for i in range(g * s.size, (g + 1) * s.size):
-        s.scale[i] = s.rstd[g] * s.weight[c]
-        s.shift[i] = s.bias[c] - s.mean[g] * s.scale[i]
-        c += 1
-
-
-cdef void take_samples(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
-    """Images whose channels are last: the moments of each channel, of the groups of them."""
-    cdef Groups* s = <Groups*>context
-    cdef channel_job sums = s.sums, maps = s.maps
-    cdef double mean, squares
-    cdef int64_t n, g, c, groups = s.channels // s.size
-    for n in range(first, end):
-        sums.from_ = maps.from_ = <const char*>s.sums.from_ + n * s.sample
-        maps.to = <char*>s.maps.to + n * s.sample
-        maps.scale = sums.mean = s.scale + n * s.channels
-        maps.shift = sums.results = s.shift + n * s.channels
-        s.moments(&sums, 0, s.channels)
-        for g in range(groups):
-            mean = squares = 0
-            for c in range(g * s.size, (g + 1) * s.size):
-                mean += sums.mean[c] / <double>s.size
-            for c in range(g * s.size, (g + 1) * s.size):
-                squares += sums.results[c] + <double>sums.outer * (sums.mean[c] - mean) * (sums.mean[c] - mean)
-            s.mean[n * groups + g] = mean
-            s.rstd[n * groups + g] = 1 / sqrt(squares / <double>(s.size * sums.outer) + s.eps)
-            set_scales(s, n * groups + g)
-        s.affine(&maps, 0, s.channels)
-
-
-cdef void take_groups(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
-    cdef Groups* s = <Groups*>context
-    cdef int64_t g
-    for g in range(first, end):
-        s.moments(&s.sums, g, g + 1)
-        s.rstd[g] = 1 / sqrt(s.rstd[g] / <double>s.sums.inner + s.eps)
-        set_scales(s, g)
-        s.affine(&s.maps, g * s.size, (g + 1) * s.size)
-
-
 def group_norm(Tensor out not None, Tensor mean not None, Tensor rstd not None, Tensor input not None, Tensor weight or None,
                Tensor bias or None, int64_t N, int64_t C, int64_t HxW, int64_t group, double eps):
     """Normalise each sample's groups of channels; mean and 1/deviation of each are kept."""
     cdef int code = computed_in(input.c_dtype)
-    cdef int64_t count = N * group
-    cdef int itemsize = dtypes.itemsize_table()[code], memory_format
-    cdef Groups s
+    cdef int64_t count = N * group, parts
+    cdef int memory_format
+    cdef group_job s
     cdef Numbers groups, channels, parameters
     cdef Tensor x, y
     check_mixed(input, (weight, bias))
@@ -641,7 +605,8 @@ def group_norm(Tensor out not None, Tensor mean not None, Tensor rstd not None, 
         fill_values(rstd, float("nan"))
         return
     memory_format = format_of(input)
-    x, y = dense(input, code, memory_format), target(out, code, memory_format)
+    s.half = input.c_dtype if are_halves(input, out, memory_format) else 0
+    x, y = (input, out) if s.half else (dense(input, code, memory_format), target(out, code, memory_format))
     kept = held(x, y)
     groups, channels, parameters = Numbers(2, count), Numbers(2, N * C), Numbers(2, C)
     load(weight, C, 1, parameters.row(0))
@@ -650,18 +615,23 @@ def group_norm(Tensor out not None, Tensor mean not None, Tensor rstd not None, 
     s.mean, s.rstd, s.scale, s.shift = groups.row(0), groups.row(1), channels.row(0), channels.row(1)
     s.weight, s.bias = parameters.row(0), parameters.row(1)
     s.moments, s.affine = CHANNEL_MOMENTS[row_of(code)], CHANNEL_AFFINE[row_of(code)]
-    s.sums.from_, s.sums.outer, s.sums.channels, s.sums.inner = data_of(x, itemsize), 1, count, s.size * HxW
+    s.itemsize = dtypes.itemsize_table()[x.c_dtype]
+    s.sums.from_, s.sums.outer, s.sums.channels, s.sums.inner = data_of(x, s.itemsize), 1, count, s.size * HxW
     s.sums.given, s.sums.mean, s.sums.results = False, s.mean, s.rstd
-    s.maps.from_, s.maps.to, s.maps.outer, s.maps.channels, s.maps.inner = s.sums.from_, data_of(y, itemsize), 1, N * C, HxW
+    s.maps.from_, s.maps.to, s.maps.outer, s.maps.channels, s.maps.inner = s.sums.from_, data_of(y, s.itemsize), 1, N * C, HxW
     s.maps.scale, s.maps.shift = s.scale, s.shift
-    s.sample = C * HxW * itemsize
+    s.sample = C * HxW
     if memory_format != MF_contiguous:
         s.sums.outer, s.sums.channels, s.sums.inner = HxW, C, 1
         s.maps.outer, s.maps.channels, s.maps.inner = HxW, C, 1
         count = N
+    parts = parts_for(count, 8 * x.c_numel)
+    s.room = <float*>malloc(parts * (x.c_numel // count) * sizeof(float)) if s.half else NULL
+    if s.half and s.room == NULL:
+        raise MemoryError
     with nogil:
-        in_spans(take_groups if memory_format == MF_contiguous else take_samples, &s, count,
-                 parts_for(count, 2 * x.c_numel * itemsize))
+        in_spans(take_groups if memory_format == MF_contiguous else take_samples, &s, count, parts)
+    free(s.room)
     save(mean, groups.row(0))
     save(rstd, groups.row(1))
     finish(out, y)

@@ -109,9 +109,12 @@ enum { GUESSED = 9 };
     } \
     /* The mean of all places of a window, for each channel: `wide` places lie one after the other, lines and planes of them so \
        many elements apart. Sums stay in registers. */ \
-    WIDE static void average_window_##K(T *restrict to, const T *restrict x, int64_t deep, int64_t plane, int64_t high, \
-                                        int64_t line, int64_t wide, int64_t n, T by) \
+    WIDE static void average_window_##K(void *given, const void *from_, int64_t deep, int64_t plane, int64_t high, \
+                                        int64_t line, int64_t wide, int64_t n, int64_t count) \
     { \
+        T *restrict to = given; \
+        const T *restrict x = from_; \
+        const T by = (T)count; \
         enum { PART = sizeof(vector_##K) / sizeof(T) }; \
         int64_t i = 0; \
         for (; i + 4 * PART <= n; i += 4 * PART) { \
@@ -159,5 +162,86 @@ typedef int32_t vector_i32 __attribute__((vector_size(32), aligned(4), may_alias
 POOL_ROWS(f32, float, i32)
 POOL_ROWS(f64, double, i64)
 POOL_ROWS(i64, int64_t, i64)
+
+/* The same of 16-bit floats, which are computed as floats. */
+#define HALF_WINDOW(K) \
+    WIDE static void average_channels_##K(uint16_t *restrict to, const uint16_t *restrict x, int64_t deep, int64_t plane, \
+                                          int64_t high, int64_t line, int64_t wide, int64_t n, int64_t i, float by) \
+    { \
+        for (; i < n; i++) { \
+            float sum = 0; \
+            for (int64_t p = 0; p < deep; p++) \
+                for (int64_t q = 0; q < high; q++) \
+                    for (int64_t k = 0; k < wide; k++) \
+                        sum += f32_of_##K(x[p * plane + q * line + k * n + i]); \
+            to[i] = K##_of_f32(sum / by); \
+        } \
+    } \
+    static void average_window_##K(void *to, const void *x, int64_t deep, int64_t plane, int64_t high, int64_t line, int64_t wide, \
+                                   int64_t n, int64_t count) \
+    { \
+        const int64_t done = average_by_16_##K(to, x, deep, plane, high, line, wide, n, (float)count); \
+        average_channels_##K(to, x, deep, plane, high, line, wide, n, done, (float)count); \
+    }
+#ifdef CONVERTS_16
+#define WINDOW_BY_16(K) \
+    CONVERTS_16 static int64_t average_vectors_##K(char *to, const char *x, int64_t deep, int64_t plane, int64_t high, int64_t line, \
+                                                   int64_t wide, int64_t n, float by) \
+    { \
+        int64_t i = 0; \
+        for (; i + 64 <= n; i += 64) { \
+            __m512 a = _mm512_setzero_ps(), b = a, c = a, d = a; \
+            for (int64_t p = 0; p < deep; p++) \
+                for (int64_t q = 0; q < high; q++) { \
+                    const char *from = x + 2 * (p * plane + q * line + i); \
+                    for (int64_t k = 0; k < wide; k++, from += 2 * n) { \
+                        a = _mm512_add_ps(a, FLOATS_OF_##K(from)); \
+                        b = _mm512_add_ps(b, FLOATS_OF_##K(from + 32)); \
+                        c = _mm512_add_ps(c, FLOATS_OF_##K(from + 64)); \
+                        d = _mm512_add_ps(d, FLOATS_OF_##K(from + 96)); \
+                    } \
+                } \
+            PUT_FLOATS_##K(_mm512_div_ps(a, _mm512_set1_ps(by)), to + 2 * i); \
+            PUT_FLOATS_##K(_mm512_div_ps(b, _mm512_set1_ps(by)), to + 2 * i + 32); \
+            PUT_FLOATS_##K(_mm512_div_ps(c, _mm512_set1_ps(by)), to + 2 * i + 64); \
+            PUT_FLOATS_##K(_mm512_div_ps(d, _mm512_set1_ps(by)), to + 2 * i + 96); \
+        } \
+        for (; i + 16 <= n; i += 16) { \
+            __m512 a = _mm512_setzero_ps(); \
+            for (int64_t p = 0; p < deep; p++) \
+                for (int64_t q = 0; q < high; q++) \
+                    for (int64_t k = 0; k < wide; k++) \
+                        a = _mm512_add_ps(a, FLOATS_OF_##K(x + 2 * (p * plane + q * line + k * n + i))); \
+            PUT_FLOATS_##K(_mm512_div_ps(a, _mm512_set1_ps(by)), to + 2 * i); \
+        } \
+        return i; \
+    } \
+    static int64_t average_by_16_##K(char *to, const char *x, int64_t deep, int64_t plane, int64_t high, int64_t line, \
+                                     int64_t wide, int64_t n, float by) \
+    { \
+        return __builtin_cpu_supports("avx512f") ? average_vectors_##K(to, x, deep, plane, high, line, wide, n, by) : 0; \
+    }
+WINDOW_BY_16(f16)
+WINDOW_BY_16(bf16)
+#else
+#define average_by_16_f16(...) 0
+#define average_by_16_bf16(...) 0
+#endif
+HALF_WINDOW(f16)
+HALF_WINDOW(bf16)
+
+/* The mean of a window, for each channel, by the dtype that it is stored in. */
+typedef void (*average_window)(void *to, const void *x, int64_t deep, int64_t plane, int64_t high, int64_t line, int64_t wide,
+                               int64_t n, int64_t count);
+static average_window average_window_of(int code)
+{
+    switch (code) {
+        case ST_float16: return average_window_f16;
+        case ST_bfloat16: return average_window_bf16;
+        case ST_float32: return average_window_f32;
+        case ST_float64: return average_window_f64;
+        default: return average_window_i64;
+    }
+}
 #pragma GCC pop_options
 #endif

@@ -22,10 +22,9 @@ from dispatch.kernels.cpu.threads cimport in_spans, parts_for
 from dispatch.kernels.meta cimport rules
 
 cdef extern from "pool/neighbours.h" nogil:
-    void average_window_f32(float* to, const float* x, int64_t deep, int64_t plane, int64_t high, int64_t line, int64_t wide,
-                            int64_t n, float by)
-    void average_window_f64(double* to, const double* x, int64_t deep, int64_t plane, int64_t high, int64_t line, int64_t wide,
-                            int64_t n, double by)
+    ctypedef void (*average_window)(void* to, const void* x, int64_t deep, int64_t plane, int64_t high, int64_t line,
+                                    int64_t wide, int64_t n, int64_t count) noexcept nogil
+    average_window average_window_of(int code)
     int64_t largest_window_f32(float* most, int64_t* best, const float* x, int64_t n, const int64_t* count, const int64_t* step,
                                int64_t at)
     int64_t largest_window_f64(double* most, int64_t* best, const double* x, int64_t n, const int64_t* count, const int64_t* step,
@@ -115,23 +114,18 @@ cdef inline int64_t elements(Bins* q, int64_t d, int64_t h, int64_t w) noexcept 
             * (q.end[2][w] - q.first[2][w]))
 
 
-cdef void average_last(Bins* q, real* out, const real* x) noexcept nogil:
-    cdef int64_t r, d, h, w, deep, high, wide, c = q.b.c, line = q.a.size[2] * c, plane = q.a.size[1] * line
-    cdef const real* first
-    cdef real by
-    out += q.line * q.b.size[2] * c
+cdef void average_last(Bins* q, int code, int itemsize, char* out, const char* x) noexcept nogil:
+    """In the dtype that elements are stored in."""
+    cdef int64_t r, d, h, w, at, c = q.b.c, line = q.a.size[2] * c, plane = q.a.size[1] * line
+    cdef average_window window = average_window_of(code)
+    out += q.line * q.b.size[2] * c * itemsize
     for r in range(q.line, q.stop):
         h, d = r % q.b.size[1], r // q.b.size[1] % q.b.size[0]
-        deep, high = q.end[0][d] - q.first[0][d], q.end[1][h] - q.first[1][h]
         for w in range(q.b.size[2]):
-            first = x + image_of_line(q, r) * c + q.first[0][d] * plane + q.first[1][h] * line + q.first[2][w] * c
-            by = elements(q, d, h, w)
-            wide = q.end[2][w] - q.first[2][w]
-            if real is float:
-                average_window_f32(out, first, deep, plane, high, line, wide, c, by)
-            else:
-                average_window_f64(out, first, deep, plane, high, line, wide, c, by)
-            out += c
+            at = image_of_line(q, r) * c + q.first[0][d] * plane + q.first[1][h] * line + q.first[2][w] * c
+            window(out, x + at * itemsize, q.end[0][d] - q.first[0][d], plane, q.end[1][h] - q.first[1][h], line,
+                   q.end[2][w] - q.first[2][w], c, elements(q, d, h, w))
+            out += c * itemsize
 
 
 cdef inline int64_t image_of_line(const Bins* q, int64_t r) noexcept nogil:
@@ -199,8 +193,6 @@ cdef void average(Bins* q, real* out, const real* x, bint backward) noexcept nog
         spread_last(q, out, x)
     elif backward:
         spread_first(q, out, x)
-    elif q.last:
-        average_last(q, out, x)
     else:
         average_first(q, out, x)
 
@@ -220,7 +212,7 @@ cdef int check_gradient(Tensor grad_input, Tensor grad_output, int dims) except 
 
 cdef struct Work:                # a loop, and what it runs over
     Bins q
-    int code
+    int code                     # of what is computed in, or of 16-bit floats as they are stored
     bint backward                # `to` has the input's sizes
     int64_t* indices             # of maxima
     char* to
@@ -243,7 +235,7 @@ cdef void take_planes(void* context, int64_t part, int64_t first, int64_t end) n
         q.line, q.stop = first, end
     else:
         a, b = take_lead(&q.a, q.last, first, end - first), take_lead(&q.b, q.last, first, end - first)
-    cdef int item = 4 if work.code == ST_float32 else 8
+    cdef int item = dtypes.itemsize_table()[work.code]
     cdef char* to = work.to + (a if work.backward else b) * item
     cdef char* source = work.source + (b if work.backward else a) * item
     q.room += part * line_bytes(&q)
@@ -257,6 +249,8 @@ cdef void take_planes(void* context, int64_t part, int64_t first, int64_t end) n
         largest[float](&q, <float*>to, work.indices + b, <float*>source)
     elif work.indices != NULL:
         largest[double](&q, <double*>to, work.indices + b, <double*>source)
+    elif q.last and not work.backward:
+        average_last(&q, work.code, item, to, source)
     elif work.code == ST_float32:
         average[float](&q, <float*>to, <float*>source, work.backward)
     else:
@@ -280,8 +274,7 @@ cdef int run_planes(Work* work) except -1:
 
 cdef int run_average(Tensor out, Tensor given, int dims, bint backward) except -1:
     cdef Work work
-    cdef int code = computed_in(given.c_dtype), itemsize = dtypes.itemsize_table()[code]
-    cdef int memory_format = format_of(out)
+    cdef int code, itemsize, memory_format = format_of(out)
     cdef Tensor x, y
     if out.c_numel == 0 and not backward and dims == 2:
         return 0
@@ -292,6 +285,8 @@ cdef int run_average(Tensor out, Tensor given, int dims, bint backward) except -
         return 0
     if not backward and is_contiguous_as(out, format_of(given)):         # of one element both formats are the same
         memory_format = format_of(given)
+    code = computed_in(given.c_dtype) if backward or memory_format == MF_contiguous else given.c_dtype
+    itemsize = dtypes.itemsize_table()[code]
     x, y = dense(given, code, memory_format), target(out, code, memory_format)
     work.code, work.backward, work.indices, work.samples = code, backward, NULL, NULL
     work.source, work.to = data_of(x, itemsize), data_of(y, itemsize)

@@ -43,12 +43,9 @@ cdef extern from "pool/neighbours.h" nogil:
                                int64_t at)
     int64_t largest_window_i64(int64_t* most, int64_t* best, const int64_t* x, int64_t n, const int64_t* count,
                                const int64_t* step, int64_t at)
-    void average_window_f32(float* to, const float* x, int64_t deep, int64_t plane, int64_t high, int64_t line, int64_t wide,
-                            int64_t n, float by)
-    void average_window_f64(double* to, const double* x, int64_t deep, int64_t plane, int64_t high, int64_t line, int64_t wide,
-                            int64_t n, double by)
-    void average_window_i64(int64_t* to, const int64_t* x, int64_t deep, int64_t plane, int64_t high, int64_t line, int64_t wide,
-                            int64_t n, int64_t by)
+    ctypedef void (*average_window)(void* to, const void* x, int64_t deep, int64_t plane, int64_t high, int64_t line,
+                                    int64_t wide, int64_t n, int64_t count) noexcept nogil
+    average_window average_window_of(int code)
     void largest_line_f32(float* most, const float* x, int64_t n, int64_t kernel, int64_t step, int64_t dilation)
     void largest_line_f64(double* most, const double* x, int64_t n, int64_t kernel, int64_t step, int64_t dilation)
 
@@ -206,7 +203,7 @@ cdef void largest(const Pool* q, number* out, int64_t* indices, const number* x)
 
 cdef struct Work:                # a loop, and what it runs over
     Pool q
-    int code
+    int code, itemsize           # of what is computed in, or of 16-bit floats as they are stored
     bint backward                # `to` has the input's sizes
     int64_t* indices             # of maxima
     char* to
@@ -221,12 +218,12 @@ cdef void take_planes(void* context, int64_t part, int64_t first, int64_t end) n
         q.line, q.stop = first, end
     else:
         a, b = take_lead(&q.a, q.last, first, end - first), take_lead(&q.b, q.last, first, end - first)
-    cdef int item = 4 if work.code == ST_float32 else 8
+    cdef int item = work.itemsize
     cdef char* to = work.to + (a if work.backward else b) * item
     cdef char* source = work.source + (b if work.backward else a) * item
     q.room += part * line_bytes(&q)
     if work.indices == NULL:
-        average_typed(&q, work.code, to, source, work.backward)
+        average_typed(&q, work.code, item, to, source, work.backward)
     elif work.code == ST_float32:
         largest[float](&q, <float*>to, work.indices + b, <float*>source)
     elif work.code == ST_float64:
@@ -284,7 +281,7 @@ cdef int run_largest(Tensor out, Tensor indices, Tensor self, int dims, const in
     handed_windows(&work.q.w, handed)
     work.q.a, work.q.b, work.q.last = image_of(self, dims), image_of(out, dims), memory_format != MF_contiguous
     x, y, at = dense(self, code, memory_format), target(out, code, memory_format), target(indices, ST_int64, memory_format)
-    work.code, work.backward = code, False
+    work.code, work.itemsize, work.backward = code, itemsize, False
     work.source, work.to, work.indices = data_of(x, itemsize), data_of(y, itemsize), <int64_t*>data_of(at, 8)
     kept = pinned(self.c_numel, x, y, at)
     run_planes(&work, self.c_numel)
@@ -421,30 +418,24 @@ cdef void average_first(const Pool* q, number* out, const number* x) noexcept no
         x += q.a.plane
 
 
-cdef void average_last(const Pool* q, number* out, const number* x) noexcept nogil:
-    cdef int64_t r, w, e, d0, d1, h0, h1, w0, w1, area, inside, c = q.b.c
+cdef void average_last(const Pool* q, int code, int itemsize, char* out, const char* x) noexcept nogil:
+    """In the dtype that elements are stored in."""
+    cdef int64_t r, w, d0, d1, h0, h1, w0, w1, area, inside, c = q.b.c
     cdef int64_t line = q.a.size[2] * c, plane = q.a.size[1] * line
-    cdef const number* image
-    cdef const number* first
-    out += q.line * q.b.size[2] * c
+    cdef average_window window = average_window_of(code)
+    cdef const char* image
+    out += q.line * q.b.size[2] * c * itemsize
     for r in range(q.line, q.stop):
         area = covered(q, 0, r // q.b.size[1] % q.b.size[0], &d0, &d1) * covered(q, 1, r % q.b.size[1], &h0, &h1)
-        image = x + image_of_line(q, r) * c
+        image = x + image_of_line(q, r) * c * itemsize
         for w in range(q.b.size[2]):
             inside = covered(q, 2, w, &w0, &w1) * area
             if d0 < d1 and h0 < h1 and w0 < w1:
-                first = image + d0 * plane + h0 * line + w0 * c
                 inside = divisor_of(q, inside, (d1 - d0) * (h1 - h0) * (w1 - w0))
-                if number is float:
-                    average_window_f32(out, first, d1 - d0, plane, h1 - h0, line, w1 - w0, c, <float>inside)
-                elif number is double:
-                    average_window_f64(out, first, d1 - d0, plane, h1 - h0, line, w1 - w0, c, <double>inside)
-                else:
-                    average_window_i64(out, first, d1 - d0, plane, h1 - h0, line, w1 - w0, c, inside)
+                window(out, image + (d0 * plane + h0 * line + w0 * c) * itemsize, d1 - d0, plane, h1 - h0, line, w1 - w0, c, inside)
             else:
-                for e in range(c):
-                    out[e] = 0
-            out += c
+                memset(out, 0, c * itemsize)
+            out += c * itemsize
 
 
 cdef inline void add_scaled(number* to, const number* x, number weight, int64_t n) noexcept nogil:
@@ -523,14 +514,14 @@ cdef void average(const Pool* q, number* out, const number* x, bint backward) no
         spread_last(q, out, x)
     elif backward:
         spread_first(q, out, x)
-    elif q.last:
-        average_last(q, out, x)
     else:
         average_first(q, out, x)
 
 
-cdef void average_typed(const Pool* q, int code, void* out, void* x, bint backward) noexcept nogil:
-    if code == ST_float32:
+cdef void average_typed(const Pool* q, int code, int itemsize, void* out, void* x, bint backward) noexcept nogil:
+    if q.last and not backward:
+        average_last(q, code, itemsize, <char*>out, <char*>x)
+    elif code == ST_float32:
         average[float](q, <float*>out, <float*>x, backward)
     elif code == ST_float64:
         average[double](q, <double*>out, <double*>x, backward)
@@ -543,8 +534,9 @@ cdef int run_average(Tensor out, Tensor given, Tensor self, int dims, bint count
     """`given`: self, or the gradient of the result."""
     cdef Work work
     cdef Pool* q = &work.q
-    cdef int code = computed_in(given.c_dtype), itemsize = dtypes.itemsize_table()[code]
     cdef int memory_format = format_of(out)
+    cdef int code = computed_in(given.c_dtype) if backward or memory_format == MF_contiguous else given.c_dtype
+    cdef int itemsize = dtypes.itemsize_table()[code]
     cdef Tensor x, y
     check_kernel(given.c_dtype, (DTYPES_FLOATING if dims == 2 else DTYPES_FULL_FLOATING) | <int64_t>1 << ST_int64)
     if out.c_numel == 0:
@@ -555,7 +547,7 @@ cdef int run_average(Tensor out, Tensor given, Tensor self, int dims, bint count
     q.a, q.b = image_of(out if backward else self, dims), image_of(given if backward else out, dims)
     q.b.n = min(q.a.n, q.b.n)
     x, y = dense(given, code, memory_format), target(out, code, memory_format)
-    work.code, work.backward, work.indices = code, backward, NULL
+    work.code, work.itemsize, work.backward, work.indices = code, itemsize, backward, NULL
     work.source, work.to = data_of(x, itemsize), data_of(y, itemsize)
     kept = pinned(self.c_numel, x, y)
     if backward:

@@ -199,3 +199,24 @@ def test_weight_norm() -> None:
     np.testing.assert_allclose(out.numpy(), [[0.6, 0.8], [3, 4]], rtol=1e-6)
     with pytest.raises(RuntimeError, match="dim"):
         aten._weight_norm_interface(tensor(np.ones((2, 3, 4))), tensor(np.ones((1, 3, 1))), 1)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("last", [False, True], ids=["first", "last"])
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_groups_of_16_bit_floats_are_rounded_once(dtype: str, last: bool, threads: int) -> None:
+    kind, before = getattr(dispatch, dtype), dispatch.get_num_threads()
+    x = tensor(RNG.normal(3, 2, size=(3, 12, 25, 41))).to(kind)
+    w, b = (tensor(RNG.normal(size=12)).to(kind) for _ in range(2))
+    if last:
+        x = x.to(memory_format=dispatch.channels_last)
+    try:
+        dispatch.set_num_threads(threads)
+        found, mean, _ = aten.native_group_norm(x, w, b, 3, 12, 25 * 41, 4, 1e-5)
+        wide = [t.float() for t in (x, w, b)]
+        want, means, _ = aten.native_group_norm(*wide, 3, 12, 25 * 41, 4, 1e-5)
+    finally:
+        dispatch.set_num_threads(before)
+    step = 2**-7 if dtype == "bfloat16" else 2**-10
+    np.testing.assert_allclose(found.float().numpy(), want.numpy(), rtol=step, atol=step / 8)
+    np.testing.assert_allclose(mean.float().numpy(), means.numpy(), rtol=step)

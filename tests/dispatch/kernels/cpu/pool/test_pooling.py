@@ -379,3 +379,19 @@ def test_gradients_of_means_do_not_depend_on_the_layout(dtype):
 
     last, contiguous = back(dispatch.channels_last), back(dispatch.contiguous_format)
     np.testing.assert_allclose(last.numpy(), contiguous.numpy(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("channels", [1, 7, 16, 90])
+@pytest.mark.parametrize("dtype", [dispatch.bfloat16, dispatch.float16])
+def test_averages_of_16_bit_images_with_channels_last_are_rounded_once(dtype, channels):
+    values = np.random.default_rng(0).standard_normal((2, channels, 9, 11), dtype=np.float32)
+    x = dispatch.from_numpy(values).to(dtype).to(memory_format=dispatch.channels_last)
+    wide = x.float().contiguous()
+    for pool in (
+        lambda t: aten.avg_pool2d(t, [3, 2], [2, 2], [1, 1]),
+        lambda t: aten.avg_pool2d(t, [2, 2], [3, 3], [0, 0], True, False, 5),
+        lambda t: aten._adaptive_avg_pool2d(t, [4, 3]),
+    ):
+        found = pool(x)
+        assert found.is_contiguous(memory_format=dispatch.channels_last)
+        assert dispatch.equal(found, pool(wide).to(dtype))
