@@ -130,6 +130,33 @@ def test_excluding_every_key_of_a_factory_is_no_kernel():
         ops.aten.empty.memory_format([2])
 
 
+def test_the_device_of_a_factory_does_not_bring_autograd(library):
+    make, seen, lib = ops.aten.empty.memory_format, [], library("aten", "IMPL")
+    for key in ("AutogradCPU", "ADInplaceOrView"):
+
+        def kernel(keys, *args, key=key, **kwargs):
+            seen.append(key)
+            return make.redispatch(keys & _C._after_ADInplaceOrView_keyset, *args, **kwargs)
+
+        lib.impl("empty.memory_format", kernel, key, with_keyset=True)
+    assert make([2]).shape == (2,)
+    with _C._ExcludeDispatchKeyGuard(DispatchKeySet("ADInplaceOrView")):
+        make([2])
+    assert seen == ["ADInplaceOrView"]
+    with _C._IncludeDispatchKeyGuard(_C.DispatchKey.AutogradCPU):
+        make([3])
+    assert seen == ["ADInplaceOrView", "AutogradCPU"]
+
+
+@pytest.mark.parametrize("key", ["Autograd", "AutogradCUDA"])
+def test_what_serves_all_autograd_keys_is_told_as_one(lib, key):
+    f = define(lib)
+    lib.impl("f", lambda x: "gradient", key)
+    told = pytest.raises(NotImplementedError, match=f"kernels exist for: {key}\n")
+    with _C._ExcludeDispatchKeyGuard(DispatchKeySet("AutogradCPU")), told:
+        f(T)
+
+
 def test_ambiguous_autograd_other(lib):
     f = define(lib)
     lib.impl("f", lambda x: "math", "CompositeImplicitAutograd")

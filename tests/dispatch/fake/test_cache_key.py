@@ -6,6 +6,7 @@ each call that differs, so that a hit on another call's entry is a wrong answer.
 
 import gc
 import itertools
+import struct
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -270,6 +271,70 @@ def test_strides_are_not_taken_for_the_argument_behind_them(library):
             assert ops.cache_key_behind.f(A.as_strided(x, [1], [stride]), None).shape == (7,)
         for n in range(9):
             assert ops.cache_key_behind.f(x, n).shape == (n,)
+
+
+def test_sizes_are_not_taken_for_the_argument_behind_them(seen):
+    facts = ops.cache_key.facts
+    calls = [lambda n=n: facts(new(2), i=n) for n in range(1, 17)]
+    calls += [lambda n=n, m=m: facts(new(*[2] * n, m)) for n in (1, 2) for m in range(1, 17)]
+    sizes = [call().shape for call in calls * 2]
+    assert len(set(sizes[: len(calls)])) == len(calls) == seen.runs
+    assert sizes[: len(calls)] == sizes[len(calls) :]
+
+
+def test_a_text_is_not_taken_for_strides_offset_and_bytes(library):
+    lib = library("cache_key_text")
+    lib.define("f(Tensor x, str? s) -> Tensor")
+    make = A.empty.memory_format
+    lib.impl("f", lambda x, s: make([x.stride(0), len(s or "")], device="meta"), "Meta")
+    offset, nbytes = 5, 0x2020
+    with FakeTensorMode(cache_policy=lambda op: True):
+        x, storage = new(2, dtype=dispatch.uint8), new(nbytes, dtype=dispatch.uint8)
+        for behind in range(1, 17):
+            text = struct.pack("<QQB", offset, nbytes, behind).decode()
+            assert ops.cache_key_text.f(x, text).shape == (1, 17)
+        for tag in range(1, 17):
+            stride = tag | 17 << 8
+            part = A.as_strided(storage, [2], [stride], offset)
+            assert ops.cache_key_text.f(part, None).shape == (stride, 0)
+
+
+# what a list has, how many words each takes in a key, and how much room is asked for besides
+ELEMENTS = {
+    "int": (lambda: 1, 2, 0),
+    "float": (lambda: 0.5, 2, 1),
+    "complex": (lambda: 1j, 3, 0),
+    "bool": (lambda: True, 1, 2),
+    "str": (lambda: "x" * 256, 33, 1),
+    **{f"Tensor of {n}": (lambda n=n: shown(9, [1] * n, [2] * n), 2 * n + 3, 2)
+       for n in (1, 8, 20, 40, 64)},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", ELEMENTS)
+def test_no_key_is_larger_than_its_512_words(library, what):
+    lib = library("cache_key_room")
+    kind = what.split()[0]
+    lib.define(f"f({kind if kind in ('str', 'Tensor') else 'Scalar'}[] ts) -> Tensor")
+    lib.impl("f", lambda ts: A.empty.memory_format([len(ts)], device="meta"), "Meta")
+    lib.impl("f", lambda ts: A.empty.memory_format([len(ts)]), "CompositeExplicitAutograd")
+    make, words, more = ELEMENTS[what]
+    with FakeTensorMode(cache_policy=lambda op: True):
+        element = make()
+        for n in range(1, 512 // words + 4):
+            assert ops.cache_key_room.f([element] * n).shape == (n,)
+            refused = mode().cache_info().bypasses.get("too many arguments", 0)
+            assert bool(refused) == (4 + n * words + more > 512)
+
+
+def test_up_to_64_tensors_may_share_storages(library):
+    lib = library("cache_key_room")
+    lib.define("f(Tensor(a!)[] ts) -> ()")
+    lib.impl("f", lambda ts: None, "Meta")
+    with FakeTensorMode(cache_policy=lambda op: True):
+        for n in (63, 64, 65):
+            ops.cache_key_room.f([new() for _ in range(n)])
+            assert bool(mode().cache_info().bypasses) == (n > 64)
 
 
 def test_places_of_arguments_count(seen):
