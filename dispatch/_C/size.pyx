@@ -5,7 +5,7 @@ Two tensors of the same sizes may have the same object.
 """
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
-from cpython.tuple cimport PyTuple_SET_ITEM
+from cpython.tuple cimport PyTuple_CheckExact, PyTuple_GET_ITEM, PyTuple_New, PyTuple_SET_ITEM
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
@@ -16,8 +16,13 @@ from dispatch._C.symbolic cimport is_symbolic, size_object
 cdef extern from *:
     """
     #define DISPATCH_ALLOC(tp, n) ((tp)->tp_alloc((tp), (n)))
+    #define DISPATCH_TUPLE_SUBSCRIPT(o, key) (PyTuple_Type.tp_as_mapping->mp_subscript((o), (key)))
+    /* The slot of a class written in Python looks a function up and calls it; who sets another function gets that slot again. */
+    #define DISPATCH_SET_SUBSCRIPT(tp, f) ((tp)->tp_as_mapping->mp_subscript = (f))
     """
     object DISPATCH_ALLOC(PyTypeObject* tp, Py_ssize_t n)
+    object DISPATCH_TUPLE_SUBSCRIPT(object o, object key)
+    void DISPATCH_SET_SUBSCRIPT(PyTypeObject* tp, object (*f)(object, object))
 
 cdef tuple number_types = (int,)
 
@@ -58,8 +63,9 @@ class Size(tuple):
         return f"{full_name('Size')}([{', '.join(map(repr, self))}])"
 
     def __getitem__(self, item):
-        r = tuple.__getitem__(self, item)
-        return Size(r) if type(r) is tuple else r
+        if not isinstance(self, tuple):
+            raise TypeError(f"Size.__getitem__: expected a Size, got {type(self).__name__}")
+        return subscript(self, item)
 
     def __add__(self, other):
         r = tuple.__add__(self, other)
@@ -79,6 +85,23 @@ class Size(tuple):
 
 
 cdef PyTypeObject* size_type = <PyTypeObject*>Size
+
+
+cdef object subscript(object size, object item):
+    """A number, or a Size for a slice: what was in one fits into another."""
+    cdef object part, r = DISPATCH_TUPLE_SUBSCRIPT(size, item)
+    cdef Py_ssize_t i, n
+    if not PyTuple_CheckExact(r):
+        return r
+    n = len(<tuple>r)
+    part = DISPATCH_ALLOC(size_type, n)
+    for i in range(n):
+        Py_INCREF(<object>PyTuple_GET_ITEM(r, i))
+        PyTuple_SET_ITEM(part, i, <object>PyTuple_GET_ITEM(r, i))
+    return part
+
+
+DISPATCH_SET_SUBSCRIPT(size_type, subscript)
 
 # Sizes that were made before, by what is in them: sizes recur, and nobody can change one. The collector has nothing to find in
 # tuples of ints, so that it does not look at them.
@@ -130,15 +153,18 @@ cdef object keep(KeptSize* place, int n, const int64_t* values):
 
 
 cdef object made_size(int n, const int64_t* values):
-    cdef object r = DISPATCH_ALLOC(size_type, n)
+    return filled(DISPATCH_ALLOC(size_type, n), n, values)
+
+
+cdef tuple tuple_of(int n, const int64_t* values):
+    return <tuple>filled(PyTuple_New(n), n, values)
+
+
+cdef object filled(object fresh, int n, const int64_t* values):
     cdef int i
     cdef object v
     for i in range(n):
         v = values[i] if not is_symbolic(values[i]) else size_object(values[i])
         Py_INCREF(v)
-        PyTuple_SET_ITEM(r, i, v)
-    return r
-
-
-cdef tuple tuple_of(int n, const int64_t* values):
-    return tuple([values[i] if not is_symbolic(values[i]) else size_object(values[i]) for i in range(n)])
+        PyTuple_SET_ITEM(fresh, i, v)
+    return fresh

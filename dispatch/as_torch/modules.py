@@ -60,8 +60,10 @@ class Stand(ModuleType):
         sources = ", ".join(MODULES.get(name, ())) or "a module over others"
         super().__init__(name, f"Stands for {name}: {sources} (dispatch.as_torch).")
         self.__path__: list[str] = []
+        # The module's own, not the class's, which would be asked for names that are there as well.
+        self.__dict__["__getattr__"] = self._find
 
-    def __getattr__(self, name: str) -> Any:
+    def _find(self, name: str) -> Any:
         found = find(self.__name__, name)
         if isinstance(found, Stand):
             claim(found.__name__)

@@ -1,12 +1,10 @@
-"""What a tensor becomes: other dtypes and devices, lists (`frequent`), arrays, one number.
+"""What a tensor becomes: other dtypes and devices, lists (`frequent`), arrays.
 
-`methods` enters the table `CONVERSIONS` into the type; `operators` runs `int()`, `float()` and what
-indexes other sequences.
+`methods` enters the table `CONVERSIONS` into the type.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from dispatch._C import dtypes
@@ -15,14 +13,10 @@ from dispatch._C.generated.type_names import DTYPE_METHODS
 from dispatch._C.grad_mode import is_grad_enabled
 from dispatch._C.tensor import Tensor
 from dispatch._C.wrapper import has_handler
-from dispatch._ops import ops
-from dispatch.tensor.data import advise_cut, as_tensor
+from dispatch.tensor.data import as_tensor
 from dispatch.tensor.frequent import cpu, device_method, dtype_method, to, tolist, type_of
 
-__all__ = ["CONVERSIONS", "VALUE_TYPES", "as_index", "value_as"]
-
-_aten = ops.aten
-
+__all__ = ["CONVERSIONS"]
 
 # ---- arrays
 
@@ -66,44 +60,6 @@ def _array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
 def _array_wrap(self: Tensor, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
     """What numpy's functions make of tensors is a tensor again."""
     return as_tensor(array)
-
-
-# ---- one value
-
-
-def _item(self: Tensor, kind: str) -> Any:
-    """The number for `bool()`, `int()`, `float()` and `complex()`."""
-    if kind == "bool":
-        return _aten.is_nonzero.default(self)
-    if self.numel() != 1:
-        raise ValueError(f"a tensor of {self.numel()} elements has no {kind} value")
-    value = _aten.item.default(self)
-    if isinstance(value, complex) and kind != "complex":
-        if value.imag != 0:
-            raise RuntimeError(f"value {value} cannot be converted to {kind} without overflow")
-        return value.real
-    return value
-
-
-def as_index(self: Tensor) -> int:
-    if self.numel() != 1 or self.dtype.is_floating_point or self.dtype.is_complex:
-        raise TypeError("only integer tensors of a single element can be converted to an index")
-    found: Any = _aten.item.default(self)
-    return int(found)
-
-
-def value_as(kind: str) -> Callable[[Tensor], Any]:
-    told = kind in ("float", "complex")
-
-    def convert(self: Tensor) -> Any:
-        if told and self.requires_grad:
-            advise_cut()
-        return VALUE_TYPES[kind](_item(self, kind))
-
-    return convert
-
-
-VALUE_TYPES = {"bool": bool, "int": int, "float": float, "complex": complex}
 
 
 def _format(self: Tensor, spec: str) -> str:

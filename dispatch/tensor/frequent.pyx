@@ -1,6 +1,7 @@
-"""What programs call on tensors most: `to` and what is made of it, `type`, `tolist`, `T`, `grad`.
+"""What programs call on tensors most: `to` and what is made of it, `type`, `tolist`, `float()` and its like, `T`, `grad`.
 
-`methods` enters them into the type. Each calls the operators that PyTorch's binding calls, so that modes see the same calls.
+`methods` enters them into the type, `operators` runs `int()`, `float()` and what indexes other sequences. Each calls the
+operators that PyTorch's binding calls, so that modes see the same calls.
 """
 from cpython.object cimport PyObject
 
@@ -10,6 +11,7 @@ from dispatch._C.dtypes cimport (
 from dispatch._C.keys cimport KS_Conjugate, KS_Negative
 from dispatch._C.python_api cimport PyDict_GetItem_, PyObject_GetDictPtr_, PyObject_Vectorcall_
 from dispatch._C.references cimport take
+from dispatch._C.symbolic cimport is_symbolic
 from dispatch._C.tensor cimport TF_CUSTOM_SIZES, TF_HAS_TORCH_DISPATCH, Tensor, get_numpy, needs_grad
 from dispatch._C.tls cimport n_dispatch_modes, tls
 
@@ -20,13 +22,15 @@ from dispatch._C.advice import advise, advise_once
 from dispatch._C.generated.type_names import TENSOR_TYPES
 from dispatch._C.naming import full_name, package_name
 from dispatch._ops import ops
-from dispatch.tensor.data import plain_values
+from dispatch.tensor.data import advise_cut, plain_values
 
-__all__ = ["cpu", "device_method", "dtype_method", "gradient", "to", "tolist", "transposed", "type_of"]
+__all__ = ["as_index", "cpu", "device_method", "dtype_method", "gradient", "to", "tolist", "transposed", "type_of", "value_as"]
 
 cdef str GRAD = "grad"
 cdef object aten = ops.aten
 cdef object CONJ = aten.resolve_conj.default
+cdef object IS_NONZERO = aten.is_nonzero.default
+cdef object ITEM = aten.item.default
 cdef object NEG = aten.resolve_neg.default
 cdef object NUMPY_T = aten.numpy_T.default
 cdef object TO_DEVICE = aten.to.device
@@ -251,6 +255,48 @@ cdef inline bint is_as_numpy_has_it(Tensor t) noexcept:
     return not t.c_keys & (KS_Conjugate | KS_Negative) and (
         t.c_dtype == ST_float32 or t.c_dtype == ST_int64 or t.c_dtype == ST_float64 or t.c_dtype == ST_int32 or
         t.c_dtype == ST_bool)
+
+
+# ---- one value
+
+cdef dict VALUE_TYPES = {"bool": bool, "int": int, "float": float, "complex": complex}
+
+
+def value_as(str kind not None):
+    """`bool()`, `int()`, `float()` or `complex()` of a tensor. ValueError unless it has one element."""
+    cdef object value_type = VALUE_TYPES[kind]
+    cdef bint told = kind == "float" or kind == "complex"
+
+    def convert(Tensor self not None):
+        if told and needs_grad(self):
+            advise_cut()
+        value = IS_NONZERO(self) if value_type is bool else single_item(self, kind)
+        return value if type(value) is value_type else value_type(value)
+
+    return convert
+
+
+cdef object single_item(Tensor self, str kind):
+    n = numel_of(self)
+    if n != 1:
+        raise ValueError(f"a tensor of {n} elements has no {kind} value")
+    value = ITEM(self)
+    if isinstance(value, complex) and kind != "complex":
+        if value.imag != 0:
+            raise RuntimeError(f"value {value} cannot be converted to {kind} without overflow")
+        return value.real
+    return value
+
+
+cdef object numel_of(Tensor t):
+    return t.numel() if t.c_flags & TF_CUSTOM_SIZES or is_symbolic(t.c_numel) else t.c_numel
+
+
+def as_index(Tensor self not None):
+    """What indexes other sequences. TypeError unless it is one integer."""
+    if numel_of(self) != 1 or self.dtype.is_floating_point or self.dtype.is_complex:
+        raise TypeError("only integer tensors of a single element can be converted to an index")
+    return int(ITEM(self))
 
 
 # ---- attributes

@@ -29,7 +29,8 @@ from dispatch._C.torch_function import (
 )
 from dispatch._ops import ops
 from dispatch.tensor.attributes import ATTRIBUTES
-from dispatch.tensor.conversions import CONVERSIONS, value_as
+from dispatch.tensor.conversions import CONVERSIONS
+from dispatch.tensor.frequent import value_as
 from dispatch.tensor.index import getitem, setitem
 from dispatch.tensor.later import later
 from dispatch.tensor.layouts import LAYOUTS

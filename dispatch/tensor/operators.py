@@ -19,7 +19,7 @@ from dispatch._C.slots import _set_slot_maker
 from dispatch._C.tensor import Tensor
 from dispatch._C.torch_function import _watch_slot, _watch_twin
 from dispatch._ops import ops
-from dispatch.tensor.conversions import as_index, value_as
+from dispatch.tensor.frequent import as_index, value_as
 
 __all__ = ["as_function", "positive", "reverse_divide"]
 

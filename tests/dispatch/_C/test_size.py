@@ -53,3 +53,28 @@ def test_tensors_of_integers_are_sizes_and_others_not():
     assert dispatch.Size(dispatch.tensor([3, 4])) == (3, 4)
     with pytest.raises(TypeError):
         dispatch.Size(dispatch.ones(3))
+
+
+def test_a_size_is_asked_like_a_tuple():
+    s = Size([2, 3, 4])
+    assert (s[0], s[-1], s[True]) == (2, 4, 3) and s[dispatch.tensor(1)] == 3
+    assert s[::-1] == (4, 3, 2) and type(s[:0]) is Size and s[5:] == ()
+    for wrong in (3, -4, 1 << 70, "a"):
+        with pytest.raises(TypeError if wrong == "a" else IndexError):
+            s[wrong]
+    with pytest.raises(TypeError, match="Size"):
+        Size.__getitem__(3, 0)
+
+
+def test_a_class_made_of_size_may_have_its_own_items():
+    class Counted(Size):
+        def __getitem__(self, item):
+            return ("asked", super().__getitem__(item))
+
+    assert Counted([2, 3])[1] == ("asked", 3) and Counted([2, 3])[:1] == ("asked", (2,))
+
+
+def test_parts_of_a_symbolic_size_are_sizes():
+    mode = dispatch.FakeTensorMode(shape_env=ShapeEnv())
+    shape = mode.from_tensor(dispatch.empty(5, 7), static_shapes=False).shape
+    assert type(shape[1:]) is Size and shape[1:][0] is shape[1] and len(shape[:]) == 2

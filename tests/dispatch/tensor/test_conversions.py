@@ -28,6 +28,33 @@ def test_one_element_has_a_truth_a_number_and_an_index() -> None:
         int(tensor(1j))
 
 
+class Answering(Tensor):
+    """Two elements for us, `n` for who asks it."""
+
+    @staticmethod
+    def __new__(cls, n):
+        return Tensor._make_wrapper_subclass(cls, (2,), dispatch_sizes_strides_policy="sizes")
+
+    def __init__(self, n):
+        self.n = n
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        name = func.name().partition("::")[2]
+        return 2.5 if name == "_local_scalar_dense" else {"numel": args[0].n}[name[-5:]]
+
+
+def test_whoever_answers_its_sizes_says_whether_it_is_one_number() -> None:
+    one, three = Answering(1), Answering(3)
+    assert (float(one), int(one), bool(one), one.item()) == (2.5, 2, True, 2.5)
+    for kind in (float, int):
+        with pytest.raises(ValueError, match="3 elements"):
+            kind(three)
+    for question in (bool, Tensor.item):
+        with pytest.raises(RuntimeError, match=r"more than one value|3 elements"):
+            question(three)
+
+
 @pytest.mark.parametrize(
     ("args", "kwargs", "dtype", "device"),
     [

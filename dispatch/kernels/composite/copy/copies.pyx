@@ -21,6 +21,8 @@ from dispatch.kernels.meta cimport rules
 from dispatch.kernels.meta.copy cimport copies as meta_copy
 from dispatch.kernels.meta.factory.basic cimport advise_complex32
 
+from dispatch._C.wrapper import answer
+
 cdef Callee AS_STRIDED = callee("as_strided")
 cdef Callee CLONE = callee("clone")
 cdef Callee COPY = callee("copy_")
@@ -205,12 +207,22 @@ cdef object lift_fresh_copy(Tensor self):
 # ---- one value ---------------------------------------------------------------------------------
 
 cdef object item(Tensor self):
-    if not expect_eq(self.c_numel, 1):
-        raise refused(f"a Tensor with {size_object(self.c_numel)} elements cannot be converted to Scalar")
+    n = other_numel(self, "sym_numel")
+    if n is not None:
+        raise refused(f"a Tensor with {n} elements cannot be converted to Scalar")
     return LOCAL_SCALAR.call((self,))
 
 
 cdef object is_nonzero(Tensor self):
-    if not expect_eq(self.c_numel, 1):
-        raise refused(f"Boolean value of Tensor with {'more than one value' if self.c_numel else 'no values'} is ambiguous")
+    n = other_numel(self, "numel")
+    if n is not None:
+        raise refused(f"Boolean value of Tensor with {'more than one value' if n else 'no values'} is ambiguous")
     return True if ITEM.call((self,)) else False
+
+
+cdef object other_numel(Tensor self, str question):
+    """The number of elements, as its class answers it, where it is not one; else None."""
+    if self.c_flags & TF_CUSTOM_SIZES:
+        n = answer(self, question)
+        return None if n == 1 else n
+    return None if expect_eq(self.c_numel, 1) else size_object(self.c_numel)
