@@ -22,14 +22,14 @@ cdef Callee CONJ_PHYSICAL = callee("_conj_physical")
 cdef Callee CONJ_PHYSICAL_OUT = callee("conj_physical", "out")
 cdef Callee EMPTY_LIKE = callee("empty_like")
 cdef Callee EQ = callee("eq", "Tensor")
+cdef Callee IMAG = callee("imag")
 cdef Callee MUL = callee("mul", "Tensor")
 cdef Callee NE = callee("ne", "Scalar")
 cdef Callee ONES_LIKE = callee("ones_like")
 cdef Callee POW = callee("pow", "Tensor_Scalar")
 cdef Callee POW_ = callee("pow_", "Scalar")
 cdef Callee POW_OUT = callee("pow", "Tensor_Scalar_out")
-cdef Callee SELECT = callee("select", "int")
-cdef Callee VIEW_AS_REAL = callee("view_as_real")
+cdef Callee REAL = callee("real")
 
 
 cdef object abs_(Tensor self):
@@ -54,19 +54,14 @@ cdef object is_finite_real(object self):
     return MUL.call((EQ.call((self, self)), bounded))      # a NaN differs from itself
 
 
-cdef object part_of(Tensor self, int index):
-    """The real (0) or imaginary (1) part, as `real` and `imag` make it."""
-    return SELECT.call((VIEW_AS_REAL.call((self,)), self.c_ndim, index))
-
-
 cdef object isfinite(Tensor self):
     if is_integral_code(self.c_dtype, True):
         return ONES_LIKE.call((self, get_dtype(ST_bool), None, None, None,
                                get_memory_format(MF_preserve)))
     if not is_complex_code(self.c_dtype):
         return is_finite_real(self)
-    real = is_finite_real(part_of(self, 0))
-    return AND_.call((real, is_finite_real(part_of(self, 1))))
+    real = is_finite_real(REAL.call((self,)))
+    return AND_.call((real, is_finite_real(IMAG.call((self,)))))
 
 
 cdef object square(Tensor self):

@@ -24,7 +24,7 @@ def _take_arguments(self: Tensor, indices: Tensor, dim: int | None) -> tuple[Ten
     if indices.dtype is not dtypes.int64:
         raise refused(f"dtype of indices should be Long but got {scalar_type(indices.dtype)}")
     if dim is None:
-        return _aten.reshape(self, [-1]), 0, _aten.reshape(indices, [-1])
+        return _aten.view(self, [-1]), 0, _aten.view(indices, [-1])
     if self.ndim != indices.ndim:
         raise refused(
             "torch.take_along_dim(): input and indices should have the same number of dimensions, "

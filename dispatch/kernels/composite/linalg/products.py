@@ -39,18 +39,17 @@ def _product(a: Tensor, b: Tensor, out: Tensor | None) -> Tensor:
 
 def _power(a: Tensor, n: int, out: Tensor | None) -> Tensor:
     """Products of the squares that the bits of n name, the smallest first; n is 2 or more."""
-    if n == 3:
-        return _product(_aten.matmul(a, a), a, out)
+    if n <= 3:
+        return _product(a if n == 2 else _aten.matmul(a, a), a, out)
     square: Tensor | None = None
     result: Tensor | None = None
     while n:
         n, bit = divmod(n, 2)
-        last = out if n == 0 else None
-        square = a if square is None else _product(square, square, last if result is None else None)
+        square = a if square is None else _aten.matmul(square, square)
         if bit:
-            result = square if result is None else _product(result, square, last)
+            result = square if result is None else _product(result, square, None if n else out)
     assert result is not None
-    return result
+    return result if out is None or out is result else _aten.copy_(out, result)
 
 
 def _contiguous_copy(self: Tensor) -> Tensor:
@@ -239,6 +238,8 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) ->
     """Products of the conjugate of x and y, summed along a dimension."""
     check_floating("x", x)
     check_same_dtype("x", x, "y", y)
+    if out is not None and out.dtype is not x.dtype:
+        raise refused(f"expected out of dtype {x.dtype} but found {out.dtype}")
     if x.ndim == y.ndim == 1:
         return _aten.vdot(x, y) if out is None else _aten.vdot.out(x, y, out=out)
     product = _aten.mul.Tensor(_aten.conj(x), y)

@@ -18,6 +18,8 @@ from dispatch._C.references cimport take
 from dispatch.kernels.composite.callee cimport Callee, callee, numbers
 from dispatch.kernels.meta cimport rules
 
+from dispatch.kernels.meta.outputs import resize_out
+
 cdef Callee BMM = callee("bmm")
 cdef Callee BMM_OUT = callee("bmm", "out")
 cdef Callee CONTIGUOUS = callee("contiguous")
@@ -30,7 +32,6 @@ cdef Callee MM_OUT = callee("mm", "out")
 cdef Callee MV = callee("mv")
 cdef Callee MV_OUT = callee("mv", "out")
 cdef Callee RESHAPE = callee("reshape")
-cdef Callee RESIZE = callee("resize_")
 cdef Callee SQUEEZE = callee("squeeze", "dim")
 cdef Callee SQUEEZE_ = callee("squeeze_", "dim")
 cdef Callee T = callee("t")
@@ -139,8 +140,8 @@ cdef object matmul_folded_out(Tensor a, Tensor b, Tensor out):
     cdef bint transpose = b.c_ndim > a.c_ndim
     cdef Tensor larger = transposed(b) if transpose else a
     cdef Tensor smaller = a if transpose else b, rows, flat
-    call_two(RESIZE, out, folded_shape(larger, smaller))
     rows = fold_rows(larger)
+    resize_out(out, folded_shape(larger, smaller))
     if smaller.c_ndim == 2:
         flat = call_two(RESHAPE, out, [size_object(rows.c_sizes[0]), size_object(smaller.c_sizes[1])])
         MM_OUT.call((rows, smaller, flat))
@@ -223,7 +224,7 @@ cdef object matmul_batched_out(Tensor a, Tensor b, Tensor out):
     read_batch(&g, a, b)
     left = expand_batch(&g, a, [size_object(g.n), size_object(g.m1)])
     right = expand_right(&g, b)
-    call_two(RESIZE, out, batched_shape(&g, a, b))
+    resize_out(out, batched_shape(&g, a, b))
     flat = call_two(RESHAPE, out, [size_object(g.count), size_object(g.n), size_object(g.p)])
     BMM_OUT.call((left, right, flat))
     return copy_back(out, call_two(SQUEEZE, flat, -1) if b.c_ndim == 1 else flat, True)

@@ -13,6 +13,7 @@ from dispatch._C.tensor import Tensor
 from dispatch._C.wrapper import share_memory
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
+from dispatch.kernels.meta.outputs import resize_out
 
 _aten = ops.aten
 
@@ -100,8 +101,8 @@ def _copies_into(packet: str, overload: str, fixed: bool) -> Callable[..., None]
             if not fixed and target.dtype is not view.dtype:
                 expected = f"expected out tensors to have dtype {view.dtype}"
                 raise refused(f"{expected}, got {target.dtype}")
-            if not fixed and tuple(target.shape) != tuple(view.shape):
-                _aten.resize_(target, list(view.shape))
+            if not fixed:
+                resize_out(target, view.shape)
             _aten.copy_(target, view)
 
     return kernel

@@ -25,6 +25,7 @@ from dispatch.kernels.meta.linalg.checks cimport check_matrix, complex_of, real_
 
 from dispatch._C.dtypes import can_cast
 from dispatch._ops import ops
+from dispatch.kernels.meta.outputs import resize_out
 
 cdef enum:
     MAX_DIMS = 64
@@ -318,10 +319,10 @@ def geqrf_out(Tensor self not None, *, Tensor a not None, Tensor tau not None):
         if not can_cast(result.dtype, out.dtype):
             raise refused(f"results of {result.dtype} cannot be cast to {out.dtype}")
     *batch, m, n = made[0].shape
-    if a.shape != made[0].shape:
+    if not a.c_numel and a.shape != made[0].shape:
         ops.aten.transpose_(ops.aten.resize_(a, [*batch, n, m]), -2, -1)
-    if tau.shape != made[1].shape:
-        ops.aten.resize_(tau, list(made[1].shape))
+    resize_out(a, made[0].shape)
+    resize_out(tau, made[1].shape)
     for out, result in zip((a, tau), made):
         ops.aten.copy_(out, result)
     return a, tau

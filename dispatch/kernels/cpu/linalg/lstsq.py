@@ -19,6 +19,7 @@ from dispatch.kernels.cpu.arrays import Array, store, view
 from dispatch.kernels.cpu.linalg import least_squares
 from dispatch.kernels.meta import rules
 from dispatch.kernels.meta.linalg.checks import is_vector_rhs
+from dispatch.kernels.meta.outputs import resize_out
 
 __all__ = ["lstsq_out"]
 
@@ -66,9 +67,7 @@ def _take(out: Tensor, result: Tensor) -> None:
     if out.numel() == 0 and out.dtype is result.dtype:
         _aten.set_.source_Tensor(out, result)
         return
-    if tuple(out.shape) != tuple(result.shape):
-        _aten.resize_(out, list(result.shape))
-    _aten.copy_(out, result)
+    _aten.copy_(resize_out(out, result.shape), result)
 
 
 def _filled(like: Tensor, values: Array, kind: dtypes.dtype) -> Tensor:
@@ -129,6 +128,8 @@ def lstsq_out(
     store(made, x.reshape(*batch, count, most).swapaxes(-1, -2))
     result = _aten.narrow(made, -2, 0, n)
     _take(solution, _aten.squeeze.dim(result, -1) if vector else result)
+    for out in outs[1:]:
+        resize_out(out, [0])
     if name != "gelsy" and a.size:
         squares = _residuals(x, m - n, ranks if name in ("gelss", "gelsd") else None)
         if squares is not None:

@@ -6,7 +6,7 @@ import dispatch
 from dispatch import linalg
 
 X, Z = dispatch.ones(3), dispatch.ones(3, dtype=dispatch.complex64)
-S = dispatch.eye(3)
+S, B = dispatch.eye(3), dispatch.ones(2, 3, 4)
 CALLS = {
     "quantile": lambda out: dispatch.quantile(X, 0.5, out=out),
     "logsumexp": lambda out: dispatch.logsumexp(X, 0, out=out),
@@ -17,6 +17,8 @@ CALLS = {
     "matrix_norm": lambda out: linalg.matrix_norm(S, out=out),
     "matrix_power": lambda out: linalg.matrix_power(S, 2, out=out),
     "pinv": lambda out: linalg.pinv(S, out=out),
+    "matmul, folded": lambda out: dispatch.matmul(B, dispatch.ones(4), out=out),
+    "matmul, of batches": lambda out: dispatch.matmul(B, B.mT, out=out),
     "multi_dot": lambda out: linalg.multi_dot([S, S, S], out=out),
 }
 
@@ -37,6 +39,26 @@ def test_each_of_two_outputs_warns():
         with pytest.warns(UserWarning, match="was resized") as seen:
             call(X, 0, out=(values.resize_(7), indices.resize_(7)))
         assert len(seen) == 2
+
+
+def test_outputs_that_are_listed_warn():
+    for call, n in ((dispatch.unbind_copy, 3), (dispatch.split_with_sizes_copy, 2)):
+        outs, args = [dispatch.empty(7) for _ in range(n)], () if n == 3 else ([1, 2],)
+        with pytest.warns(UserWarning, match="was resized") as seen:
+            call(S, *args, out=outs)
+        assert len(seen) == n and all(map(dispatch.equal, outs, call(S, *args)))
+
+
+def test_outputs_of_factors_warn_and_those_without_a_result_are_empty():
+    a, tau = dispatch.empty(7), dispatch.empty(7)
+    with pytest.warns(UserWarning, match="was resized") as seen:
+        dispatch.geqrf(B, out=(a, tau))
+    assert len(seen) == 2 and a.stride() == (12, 4, 1) and dispatch.equal(a, dispatch.geqrf(B).a)
+    outs = [dispatch.empty(7, dtype=t.dtype) for t in linalg.lstsq(B, B)]
+    with pytest.warns(UserWarning, match="was resized") as seen:
+        linalg.lstsq(B, B, out=outs)
+    assert len(seen) == 4
+    assert [t.shape for t in outs] == [t.shape for t in linalg.lstsq(B, B)]
 
 
 @pytest.mark.parametrize("name", ["inner", "tensordot"])

@@ -100,3 +100,9 @@ def test_parts_of_a_complex_tensor_are_floats_of_one_dtype(name, kinds, wrong):
         getattr(dispatch, name)(*parts, **({"out": out} if out is not None else {}))
     with pytest.raises(RuntimeError, match="but got Long and Long"):
         dispatch.complex(*[dispatch.ones(2).long()] * 2, out=dispatch.ones(2).long())
+
+
+def test_numbers_of_a_conjugate_or_negative_view_are_finite_as_they_are() -> None:
+    x = dispatch.tensor([1 + 2j, complex("inf"), complex(0, float("nan"))])
+    for view in (x, x.conj(), x._neg_view(), x.conj()._neg_view()):
+        assert dispatch.isfinite(view).tolist() == [True, False, False]

@@ -25,6 +25,13 @@ def test_powers_are_numpys(n):
     np.testing.assert_allclose(out.numpy(), want)
 
 
+@pytest.mark.parametrize("n", [0, 1, 4, -4, 8])
+def test_powers_that_are_copied_go_into_a_wider_dtype(n):
+    out = dispatch.empty(0, dtype=dispatch.float64)
+    assert aten.linalg_matrix_power.out(2 * dispatch.eye(2), n, out=out) is out
+    assert out.tolist() == [[2.0**n, 0], [0, 2.0**n]]
+
+
 @given(st.lists(st.integers(1, 4), min_size=3, max_size=7))
 def test_chains_are_products_in_any_order(sizes):
     factors = [rng.standard_normal(pair) for pair in pairwise(sizes)]
@@ -68,6 +75,13 @@ def test_vecdot_conjugates_the_first():
     x = dispatch.tensor([[1j, 2.0]])
     assert aten.linalg_vecdot(x, x).tolist() == [5.0]
     assert aten.linalg_vecdot(x[0], x[0]).item() == 5.0
+
+
+def test_vecdot_takes_an_output_of_its_dtype_only():
+    x = dispatch.ones(2, 2)
+    for n in (x, x[0]):
+        with pytest.raises(RuntimeError, match=r"expected out of dtype .*float32 but found .*64"):
+            aten.linalg_vecdot.out(n, n, out=dispatch.empty(0, dtype=dispatch.float64))
 
 
 def test_gradient_of_the_exponential_of_a_number():

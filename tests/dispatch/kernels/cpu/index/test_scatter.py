@@ -101,3 +101,10 @@ def test_one_index_of_many_chunks_is_out_of_range(wrong: int) -> None:
         with pytest.raises(RuntimeError, match="index 9 is out of bounds"):
             write(x, 0, bad, dispatch.ones(1500, dtype=x.dtype))
         assert x.tolist() == list(range(9))
+
+
+def test_places_in_the_whole_of_a_tensor_are_those_of_a_view():
+    x = dispatch.arange(6.0).view(2, 3)
+    assert dispatch.take_along_dim(x, dispatch.tensor([[4, 0]])).tolist() == [4.0, 0.0]
+    with pytest.raises(RuntimeError, match="view size is not compatible"):
+        dispatch.take_along_dim(x.T, dispatch.tensor([[4, 0]]))
