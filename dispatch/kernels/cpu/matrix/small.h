@@ -259,10 +259,45 @@ SMALL_NARROW(i8, int8_t)
 SMALL_NARROW(i16, int16_t)
 SMALL_NARROW(i32, int32_t)
 
-/* The sums of all rows, where both operands are narrow integers without gaps; false: they are not. */
+/* The same of columns, added up in as many bits as results have at most. */
+#define NARROW_COLUMNS(NAME, T, SUM) \
+    WIDEST static void add_column_##NAME(SUM *restrict sums, const T *restrict column, SUM by, int64_t n) \
+    { \
+        for (int64_t i = 0; i < n; i++) \
+            sums[i] = (SUM)(sums[i] + (uint32_t)(SUM)column[i] * by); \
+    } \
+    static void sum_columns_##NAME(const small_product *p, int64_t *to) \
+    { \
+        SUM sums[ROW_BLOCK]; \
+        for (int64_t i = 0; i < p->m; i += ROW_BLOCK) { \
+            const int64_t n = p->m - i < ROW_BLOCK ? p->m - i : ROW_BLOCK; \
+            memset(sums, 0, sizeof sums); \
+            for (int64_t r = 0; r < p->k; r++) { \
+                T by; \
+                memcpy(&by, p->b.data + r * p->b.row, sizeof by); \
+                add_column_##NAME(sums, (const T *)(p->a.data + r * p->a.column) + i, (SUM)by, n); \
+            } \
+            for (int64_t k = 0; k < n; k++) \
+                to[i + k] = sums[k]; \
+        } \
+    }
+NARROW_COLUMNS(u8, uint8_t, uint16_t)
+NARROW_COLUMNS(i8, int8_t, uint16_t)
+NARROW_COLUMNS(i16, int16_t, uint16_t)
+NARROW_COLUMNS(i32, int32_t, uint32_t)
+
+/* The sums of all rows, where both operands are narrow integers without gaps, or columns have none; false: it is another case. */
 static bool sum_narrow(const small_product *p, int64_t *sums)
 {
     const int size = ROW_KINDS[p->dtype].size;
+    if (p->m > 1 && p->a.row == size && p->a.column != size && (uintptr_t)p->a.data % size == 0 && p->a.column % size == 0)
+        switch (p->dtype) {
+            case ST_uint8: sum_columns_u8(p, sums); return true;
+            case ST_int8: sum_columns_i8(p, sums); return true;
+            case ST_int16: sum_columns_i16(p, sums); return true;
+            case ST_int32: sum_columns_i32(p, sums); return true;
+            default: return false;
+        }
     if (p->a.column != size || p->b.row != size)
         return false;
     for (int64_t i = 0; i < p->m; i++) {

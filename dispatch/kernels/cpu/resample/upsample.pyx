@@ -29,7 +29,7 @@ from dispatch.kernels.cpu.resample.taps cimport (
 from dispatch.kernels.cpu.threads cimport in_spans, parts_for
 
 cdef extern from "resample/bytes.h" nogil:
-    void mix_bytes(uint8_t* out, const uint8_t* x, int64_t planes, int64_t size, int64_t inner, const int64_t* index,
+    bint mix_bytes(uint8_t* out, const uint8_t* x, int64_t planes, int64_t size, int64_t inner, const int64_t* index,
                    const int32_t* weight, int64_t n, int most, int bits)
 
 cdef extern from "vectorised.h":
@@ -55,6 +55,8 @@ cdef struct Job:
     void* lines                  # room for lines of the output's width, where channels are first; each thread's are `rows`
     int64_t rows
     int bits[3]                  # of bytes: those behind the point of the weights
+    int64_t inner                # of bytes: elements of a place, which are its channels where those are last
+    bint* failed                 # for want of memory
 
 
 cdef uint64_t allowed(int dims, int mode, bint backward) noexcept:
@@ -366,8 +368,9 @@ cdef void spread_columns(real* out, const real* g, int64_t planes, int64_t size,
 cdef void mix_along(Job* j, int d, int itemsize, void* out, const void* x, int64_t planes, int64_t inner) noexcept nogil:
     cdef int64_t size = j.a.size[d]
     if itemsize == 1:
-        mix_bytes(<uint8_t*>out, <uint8_t*>x, planes, size, inner, j.taps[d].index, <int32_t*>j.taps[d].weight, j.taps[d].n,
-                  j.taps[d].most, j.bits[d])
+        if not mix_bytes(<uint8_t*>out, <uint8_t*>x, planes, size, inner, j.taps[d].index, <int32_t*>j.taps[d].weight,
+                         j.taps[d].n, j.taps[d].most, j.bits[d]):
+            j.failed[0] = True
     elif itemsize == 4:
         mix_columns(<float*>out, <float*>x, planes, size, inner, &j.taps[d])
     else:
@@ -382,10 +385,10 @@ cdef void mix_in_turn(Job* j, int itemsize, char* to, char* source) noexcept nog
     for p in range(j.a.n * j.a.c):
         x = source + p * j.a.plane * itemsize
         if wide:
-            mix_along(j, 2, itemsize, j.lines if high else to, x, j.a.size[1], 1)
+            mix_along(j, 2, itemsize, j.lines if high else to, x, j.a.size[1], j.inner)
             x = <char*>j.lines
         if high:
-            mix_along(j, 1, itemsize, to, x, 1, j.b.size[2])
+            mix_along(j, 1, itemsize, to, x, 1, j.b.size[2] * j.inner)
         elif not wide:
             memcpy(to, x, j.b.plane * itemsize)
         to += j.b.plane * itemsize
@@ -464,14 +467,29 @@ cdef int run_nearest(Job* j, Tensor out, Tensor self) except -1:
 
 # ---- forward -----------------------------------------------------------------------------------
 
+cdef void fold_channels(Image* m) noexcept:
+    m.plane *= m.c
+    m.c = 1
+
+
 cdef int run_in_turn(Job* j, Tensor out, Tensor self, int code) except -1:
-    cdef Tensor x = dense(self, code, MF_contiguous), y = target(out, code, MF_contiguous)
+    cdef int memory_format = format_of(out) if code == ST_uint8 else MF_contiguous
+    cdef Tensor x = dense(self, code, memory_format), y = target(out, code, memory_format)
     cdef int d, itemsize = dtypes.itemsize_table()[code]
     cdef object kept = pinned(LONG_RUN, x, y)
+    cdef bint failed = False
     for d in range(1, 3):
         if code == ST_uint8 and j.a.size[d] != j.b.size[d]:
             j.bits[d] = in_fixed_point(&j.taps[d])
+    j.inner, j.failed = 1, &failed
+    if memory_format != MF_contiguous:                   # all channels are a single one of larger places
+        j.inner = j.a.c
+        fold_channels(&j.a)
+        fold_channels(&j.b)
+        j.rows *= j.inner
     share_out(j, mix_in_turn, itemsize, data_of(y, itemsize), data_of(x, itemsize), WORK * max(self.c_numel, out.c_numel))
+    if failed:
+        raise MemoryError
     return finish(out, y)
 
 

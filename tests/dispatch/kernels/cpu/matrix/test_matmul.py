@@ -206,7 +206,9 @@ def test_large_bfloat16_is_rounded_once(m: int, k: int, n: int, threads: int) ->
         dispatch.set_num_threads(before)
 
 
-@pytest.mark.parametrize("name", ["uint8", "int32", "int64", "bfloat16", "float16", "float32"])
+@pytest.mark.parametrize(
+    "name", ["uint8", "int16", "int32", "int64", "bfloat16", "float16", "float32"]
+)
 def test_one_row_or_column_of_any_length(name: str) -> None:
     random = np.random.default_rng(0)
     a, b = (random.integers(0, 4, sizes) for sizes in ((1500, 1100), (1100, 40)))

@@ -174,3 +174,18 @@ def test_affine_grid_of_no_change_samples_the_input():
     theta = dispatch.tensor([[[1.0, 0, 0], [0, 1, 0]]], dtype=dispatch.float64)
     grid = aten.affine_grid_generator(theta, [1, 1, 3, 4], False)
     assert np.allclose(aten.grid_sampler(x, grid, 0, 0, False).numpy(), x.numpy())
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+@pytest.mark.parametrize("sizes", [[2, 3, 37, 50], [1, 1, 64, 33], [3, 40, 9, 20]])
+def test_bytes_with_channels_last_are_mixed_as_those_with_channels_first(mode, sizes):
+    values = np.random.default_rng(0).integers(0, 256, sizes, np.uint8)
+    x = dispatch.from_numpy(values)
+    last = x.to(memory_format=dispatch.channels_last)
+    smooth = getattr(aten, f"_upsample_{mode}2d_aa")
+    for call in (smooth, getattr(aten, f"upsample_{mode}2d")):
+        for size in ([17, 21], [50, 64], [sizes[2], 11], [11, sizes[3]]):
+            wanted = call(x, size, False)
+            assert dispatch.equal(call(last, size, False), wanted)
+            if mode == "bilinear":  # cubic sums are kept in range after each dimension
+                assert (wanted.double() - call(x.double(), size, False)).abs().max() <= 1.5
