@@ -10,6 +10,7 @@ import pytest
 
 import dispatch
 from dispatch import FakeTensorMode, Tensor, symbolic
+from dispatch.kernels.meta import rules
 
 SIZES = {"x": (5, 6, 8), "y": (6, 8), "v": (5,), "index": (7,)}
 OTHERS = [(3, 8, 10), (6, 6, 4), (9, 7, 6)]
@@ -176,3 +177,17 @@ def test_a_slice_between_places_in_an_unknown_order_may_be_empty() -> None:
         part = dispatch.zeros(8, 4)[first:last]
     assert str(part.shape[0]) == "Max(0, -u0 + u1)"
     assert str(part.storage_offset()) == "4*u0"
+
+
+def test_a_layout_is_seen_whether_sizes_that_data_decide_count_as_1_or_not() -> None:
+    mode = FakeTensorMode(shape_env=symbolic.ShapeEnv())
+    h, w = (mode.shape_env.create_unbacked_symint() for _ in range(2))
+    with mode:
+        for size in (h, w):
+            dispatch._check(size >= 0)
+        one_h, one_w = dispatch.sym_max(1, h), dispatch.sym_max(1, w)
+        assert rules.is_contiguous((2, h, w), (one_h * one_w, one_w, 1))
+        assert rules.is_contiguous((2, h, w), (h * w, w, 1))
+        steps = (3 * one_h * one_w, 1, 3 * one_w, 3)
+        image = dispatch.empty_strided((2, 3, h, w), steps)
+    assert rules.suggest_memory_format(image) is dispatch.channels_last

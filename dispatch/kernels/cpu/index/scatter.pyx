@@ -119,7 +119,7 @@ cdef int reduced(Tensor out, Tensor self, int dim, Tensor index, Tensor src, str
     cdef Reduction op = ADD if reduce in ("sum", "mean") else MUL if reduce == "prod" else MAX if reduce == "amax" else MIN
     cdef Tensor target = out
     cdef bint checked
-    if wide != self.c_dtype or reduce == "mean" or memory_meets(out, src):
+    if wide != self.c_dtype or reduce == "mean":
         target = new_empty(wide, DEV_CPU, -1, self.c_ndim, self.c_sizes, NULL)
     checked = checked_before(target, self, dim, index)
     copy_unless_same(target, self)

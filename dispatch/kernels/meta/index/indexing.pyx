@@ -266,10 +266,11 @@ cdef int index_strides(int64_t* steps, Spec* s, Tensor t, int start, int stop) e
     """An index's strides along the result: expanded, then seen with sizes of 1 on both sides."""
     cdef int64_t expanded[MAX_DIMS]
     cdef int64_t sizes[MAX_DIMS]
-    cdef int i, k
-    for i in range(start, stop):
-        k = i - stop + t.c_ndim
-        expanded[i - start] = t.c_strides[k] if k >= 0 and eq_or_false(t.c_sizes[k], s.sizes[i]) else 0
+    cdef int i, lead = stop - start - t.c_ndim
+    for i in range(lead):
+        expanded[i] = 0
+    for i in range(t.c_ndim):
+        expanded[lead + i] = t.c_strides[i] if eq_or_false(t.c_sizes[i], s.sizes[start + lead + i]) else 0
     for i in range(s.ndim):
         sizes[i] = s.sizes[i] if start <= i < stop else 1
     rules.compute_view_strides(steps, &s.sizes[start], expanded, stop - start, sizes, s.ndim)
