@@ -70,6 +70,7 @@ cdef enum:                       # a transform along one dimension
 
 cdef enum:
     MAX_DIMS = 64
+    FEW_NUMBERS = 1 << 10        # complex ones, up to which numpy's inverse real transform takes no longer
     FLOAT_TYPE = 11              # numpy's numbers of types
     DOUBLE_TYPE = 12
     CFLOAT_TYPE = 14
@@ -276,6 +277,8 @@ cdef bint try_lanes(const Lines* w, bint is_double) noexcept nogil:
     for d in range(w.ndim):
         t.lines *= w.sizes[d]
     if t.n < 2 or t.n > LANES_LONGEST or 2 * t.lines < t.width or not has_lanes():
+        return False
+    if t.whole and t.lines * t.n < FEW_NUMBERS:
         return False
     if t.half or t.whole:
         if (w.n_out if t.half else w.n_in) != t.n + 1:

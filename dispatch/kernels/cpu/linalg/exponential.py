@@ -13,31 +13,44 @@ __all__ = ["compute_linear_combination", "compute_linear_combination_out", "matr
 
 _aten = ops.aten
 
-# The numerator of the Padé approximant of degree 13 and the 1-norm up to which it is exact
-# (Higham, The scaling and squaring method for the matrix exponential revisited, 2005).
+# Numerators of the Padé approximants of degree 13 and, for single precision, of degree 7, and the
+# 1-norms up to which they are exact (Higham, The scaling and squaring method for the matrix
+# exponential revisited, 2005).
 _PADE = (
     *(64764752532480000.0, 32382376266240000.0, 7771770303897600.0, 1187353796428800.0),
     *(129060195264000.0, 10559470521600.0, 670442572800.0, 33522128640.0, 1323241920.0),
     *(40840800.0, 960960.0, 16380.0, 182.0, 1.0),
 )
 _LARGEST = 5.371920351148152
+_PADE_OF_SINGLE = (17297280.0, 8648640.0, 1995840.0, 277200.0, 25200.0, 1512.0, 56.0, 1.0)
+_LARGEST_OF_SINGLE = 3.925724783138660
+_SINGLE_FROM = 96  # rows; smaller matrices of single precision are computed in double
 
 
-def _exponential(a: Array) -> Array:
-    """exp of matrices (..., n, n) in float64 or complex128, by scaling and squaring."""
-    norms = np.abs(a).sum(-2).max(-1)
-    exponents = np.frexp(np.where(np.isfinite(norms), norms, 0) / _LARGEST)[1]
-    squarings = np.maximum(exponents, 0)
-    a = a / np.ldexp(1.0, squarings)[..., None, None]
-    one = np.eye(a.shape[-1])
+def _parts(a: Array) -> tuple[Array, Array]:
+    """The odd powers of the numerator, and the even ones."""
+    one = np.eye(a.shape[-1], dtype=a.dtype)
     a2 = a @ a
     a4 = a2 @ a2
     a6 = a4 @ a2
+    if a.real.dtype == np.float32:
+        c = _PADE_OF_SINGLE
+        odd, even = c[7] * a6 + c[5] * a4 + c[3] * a2, c[6] * a6 + c[4] * a4 + c[2] * a2
+        return a @ (odd + c[1] * one), even + c[0] * one
     b = _PADE
     odd = a6 @ (b[13] * a6 + b[11] * a4 + b[9] * a2)
     odd = a @ (odd + b[7] * a6 + b[5] * a4 + b[3] * a2 + b[1] * one)
     even = a6 @ (b[12] * a6 + b[10] * a4 + b[8] * a2)
-    even = even + b[6] * a6 + b[4] * a4 + b[2] * a2 + b[0] * one
+    return odd, even + b[6] * a6 + b[4] * a4 + b[2] * a2 + b[0] * one
+
+
+def _exponential(a: Array) -> Array:
+    """exp of matrices (..., n, n) of floats or complex numbers, by scaling and squaring."""
+    norms = np.abs(a).sum(-2).max(-1)
+    largest = _LARGEST_OF_SINGLE if a.real.dtype == np.float32 else _LARGEST
+    exponents = np.frexp(np.where(np.isfinite(norms), norms, 0) / largest)[1]
+    squarings = np.maximum(exponents, 0)
+    odd, even = _parts(a / np.ldexp(norms.dtype.type(1), squarings)[..., None, None])
     result: Array = np.linalg.solve(even - odd, even + odd)
     for i in range(int(squarings.max(initial=0))):
         again = squarings > i
@@ -51,10 +64,11 @@ def matrix_exp(out: Tensor, self: Tensor) -> None:
     if not self.numel():
         return
     values = compute(self)
-    wide = values.astype(np.result_type(values, np.float64))
-    finite = np.isfinite(wide).all((-1, -2))
-    result = np.full(wide.shape, np.nan, wide.dtype)
-    result[finite] = _exponential(wide[finite])
+    if values.shape[-1] < _SINGLE_FROM:
+        values = values.astype(np.result_type(values, np.float64))
+    finite = np.isfinite(values).all((-1, -2))
+    result = np.full(values.shape, np.nan, values.dtype)
+    result[finite] = _exponential(values[finite])
     store(out, result)
 
 

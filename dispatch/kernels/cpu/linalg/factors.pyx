@@ -5,7 +5,7 @@ output's memory where that is column-major, and copies otherwise. Batches withou
 filled without LAPACK, which takes no size of 0.
 """
 from libc.math cimport isfinite
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from dispatch._C.dtypes cimport DEV_CPU, MF_contiguous, ST_int32, is_complex_code, itemsize_table
@@ -116,23 +116,30 @@ cdef int lu_factor_ex(Tensor LU, Tensor pivots, Tensor info, Tensor A, bint pivo
     return check_info(info, state, "torch.linalg.lu_factor_ex" if check_errors else None, A)
 
 
-cdef void unpack(Block a, char* left, char* right, const char* one, size_t item) noexcept nogil:
+ctypedef double complex pair
+
+ctypedef fused word:             # an element that is only moved
+    uint32_t
+    uint64_t
+    pair
+
+
+cdef void unpack(Block a, word* left, word* right, word one) noexcept nogil:
     """L (m, k) and U (k, n), by rows, of factors (m, n) by columns; both are 0 already."""
-    cdef Py_ssize_t i
-    cdef int r, c, m = a.rows, n = a.columns, k = min(a.rows, a.columns)
-    cdef const char* from_
+    cdef Py_ssize_t i, r, c, m = a.rows, n = a.columns, k = min(a.rows, a.columns)
+    cdef const word* from_
     for i in range(a.count):
+        from_ = <const word*>matrix(a, i)
         for c in range(n):
-            for r in range(m):
-                from_ = matrix(a, i) + (<size_t>c * m + r) * item
-                if r <= c:
-                    memcpy(right + (<size_t>r * n + c) * item, from_, item)
-                    if r == c:
-                        memcpy(left + (<size_t>r * k + c) * item, one, item)
-                elif c < k:
-                    memcpy(left + (<size_t>r * k + c) * item, from_, item)
-        left += <size_t>m * k * item
-        right += <size_t>k * n * item
+            for r in range(min(c + 1, m)):
+                right[r * n + c] = from_[r]
+            if c < k:
+                left[c * k + c] = one
+                for r in range(c + 1, m):
+                    left[r * k + c] = from_[r]
+            from_ += m
+        left += m * k
+        right += k * n
 
 
 cdef int store_factors(Tensor L, Tensor U, Block a, int code) except -1:
@@ -142,7 +149,12 @@ cdef int store_factors(Tensor L, Tensor U, Block a, int code) except -1:
     set_element(one, code, 1)
     zero_(left)
     zero_(right)
-    unpack(a, data_of(left, item), data_of(right, item), one, item)
+    if item == 4:
+        unpack[uint32_t](a, <uint32_t*>data_of(left, item), <uint32_t*>data_of(right, item), (<uint32_t*>one)[0])
+    elif item == 8:
+        unpack[uint64_t](a, <uint64_t*>data_of(left, item), <uint64_t*>data_of(right, item), (<uint64_t*>one)[0])
+    else:
+        unpack[pair](a, <pair*>data_of(left, item), <pair*>data_of(right, item), (<pair*>one)[0])
     finish_tensor(L, left)
     return finish_tensor(U, right)
 

@@ -1,7 +1,7 @@
 /* Sampling on a grid in float or double, a block of places at a time: their positions, the corners around them, the channels.
 
    Corner k of place i stands at [k * CORNER_BLOCK + i]: its element in a plane, -1 outside, and its weight. Loops over places
-   vectorise, with the processor's own floor and rint. What is rounded after every step (16 bits) is in `grid.pyx`. */
+   vectorise, with the processor's own floor and rint. Positions that are rounded after every step (16 bits) are in `grid.pyx`. */
 #ifndef DISPATCH_CORNERS_H
 #define DISPATCH_CORNERS_H
 #include "rows.h"
@@ -39,16 +39,40 @@ static inline __attribute__((always_inline)) __m512 some(const float *x, int64_t
     return _mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), x);
 }
 
-/* `corners` elements of each of n places, with their weights, `step` behind each other. */
-static void gather_mix(int corners, int64_t n, const int64_t *at, const float *weight, int64_t step, float *out, const float *x)
+/* As the dtype holds them: of 16 bits, or as they are. */
+static inline __attribute__((always_inline)) __m512 rounded_to(const int code, __m512 x)
+{
+    uint16_t halves[16];
+    if (code == ST_float16)
+        return _mm512_cvtph_ps(_mm512_cvtps_ph(x, 0));
+    if (code != ST_bfloat16)
+        return x;
+    PUT_FLOATS_bf16(x, halves);
+    return FLOATS_OF_bf16(halves);
+}
+static inline __attribute__((always_inline)) void gather_mix_of(const int code, int corners, int64_t n, const int64_t *at,
+                                                                const float *weight, int64_t step, float *out, const float *x)
 {
     for (int64_t i = 0; i < n; i += 16) {
         const int64_t left = n - i < 16 ? n - i : 16;
         __m512 sum = _mm512_setzero_ps();
-        for (int k = 0; k < corners; k++)
-            sum = _mm512_add_ps(sum, _mm512_mul_ps(gathered(x, at + k * step + i, left), some(weight + k * step + i, left)));
+        for (int k = 0; k < corners; k++) {
+            const __m512 part = _mm512_mul_ps(gathered(x, at + k * step + i, left), some(weight + k * step + i, left));
+            sum = rounded_to(code, _mm512_add_ps(sum, rounded_to(code, part)));
+        }
         _mm512_mask_storeu_ps(out + i, (__mmask16)((1u << left) - 1), sum);
     }
+}
+/* `corners` elements of each of n places, with their weights, `step` behind each other; rounded to `code` after every step. */
+static void gather_mix(int code, int corners, int64_t n, const int64_t *at, const float *weight, int64_t step, float *out,
+                       const float *x)
+{
+    if (code == ST_float16)
+        gather_mix_of(ST_float16, corners, n, at, weight, step, out, x);
+    else if (code == ST_bfloat16)
+        gather_mix_of(ST_bfloat16, corners, n, at, weight, step, out, x);
+    else
+        gather_mix_of(ST_float32, corners, n, at, weight, step, out, x);
 }
 
 static void gather_cubic(int64_t n, const int64_t *at, const float *wx, const float *wy, float *out, const float *x)
@@ -69,7 +93,8 @@ static void gather_cubic(int64_t n, const int64_t *at, const float *wx, const fl
 #pragma GCC pop_options
 #else
 #define HAS_GATHERS false
-static void gather_mix(int corners, int64_t n, const int64_t *at, const float *weight, int64_t step, float *out, const float *x)
+static void gather_mix(int code, int corners, int64_t n, const int64_t *at, const float *weight, int64_t step, float *out,
+                       const float *x)
 {
 }
 static void gather_cubic(int64_t n, const int64_t *at, const float *wx, const float *wy, float *out, const float *x)

@@ -31,7 +31,7 @@ cdef extern from "resample/corners.h" nogil:
     bint corners_f32(const grid_space* s, int64_t n, const float* grid, int64_t* at, float* weight)
     bint corners_f64(const grid_space* s, int64_t n, const double* grid, int64_t* at, double* weight)
     bint HAS_GATHERS
-    void gather_mix(int corners, int64_t n, const int64_t* at, const float* weight, int64_t step, float* out, const float* x)
+    void gather_mix(int code, int corners, int64_t n, const int64_t* at, const float* weight, int64_t step, float* out, const float* x)
     void gather_cubic(int64_t n, const int64_t* at, const float* wx, const float* wy, float* out, const float* x)
     void pick_f32(int64_t n, const int64_t* at, bint inside, float* out, const float* x)
     void pick_f64(int64_t n, const int64_t* at, bint inside, double* out, const double* x)
@@ -394,7 +394,7 @@ cdef void sample_blocks(Job* j, real* out, const real* x, const real* grid) noex
                     if s.nearest:
                         pick_f32(count, at, inside, to, plane)
                     elif HAS_GATHERS:
-                        gather_mix(1 << j.dims, count, at, weight, CORNER_BLOCK, to, plane)
+                        gather_mix(j.code, 1 << j.dims, count, at, weight, CORNER_BLOCK, to, plane)
                     else:
                         mix_f32(1 << j.dims, count, at, weight, inside, to, plane)
                 elif s.nearest:
@@ -454,6 +454,28 @@ cdef void drop_blocks(Job* j, real* grad_input, const real* g, const real* grid)
             p += count
 
 
+cdef void sample_rounded(Job* j, float* out, const float* x, const float* grid) noexcept nogil:
+    """The same of 16-bit floats, which are rounded after every step."""
+    cdef Corners c
+    cdef int64_t at[CORNERS_MOST * CORNER_BLOCK]
+    cdef float weight[CORNERS_MOST * CORNER_BLOCK]
+    cdef int64_t n, p, e, i, count
+    cdef int k
+    for n in range(j.x.n):
+        p = 0
+        while p < j.places:
+            count = min(<int64_t>CORNER_BLOCK, j.places - p)
+            for i in range(count):
+                find_corners(j, &c, grid)
+                grid += j.dims
+                for k in range(c.n):
+                    at[k * CORNER_BLOCK + i] = c.at[k]
+                    weight[k * CORNER_BLOCK + i] = 0 if c.at[k] < 0 and j.dims == 3 else <float>c.weight[k]
+            for e in range(n * j.x.c, (n + 1) * j.x.c):
+                gather_mix(j.code, c.n, count, at, weight, CORNER_BLOCK, out + e * j.places + p, x + e * j.x.plane)
+            p += count
+
+
 cdef void sample(Job* j, real* out, const real* x, const real* grid) noexcept nogil:
     cdef Corners c[FEW]
     cdef real wx[4 * FEW]
@@ -465,6 +487,9 @@ cdef void sample(Job* j, real* out, const real* x, const real* grid) noexcept no
         return
     if is_exact(j):
         sample_cubic(j, out, x, grid)
+        return
+    if real is float and j.mode != BICUBIC and HAS_GATHERS:
+        sample_rounded(j, out, x, grid)
         return
     for n in range(j.x.n):
         p = 0

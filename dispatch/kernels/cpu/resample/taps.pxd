@@ -1,5 +1,5 @@
 """Input elements and weights of each output element along one dimension: what interpolation is made of."""
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint16_t
 
 from dispatch._C.dtypes cimport ST_bfloat16, ST_float16
 
@@ -33,12 +33,17 @@ cdef void round_weights(Taps* t, int code) noexcept
 # Weights (double) as int32, in place, those of one and the same element added up at its first tap; their bits behind the point.
 cdef int in_fixed_point(Taps* t) noexcept
 
+cdef extern from "halves.h" nogil:
+    float f32_of_f16(uint16_t h)
+    float f32_of_bf16(uint16_t h)
+    uint16_t f16_of_f32(float x)
+    uint16_t bf16_of_f32(float x)
+
 cdef inline float rounded(float x, int code) noexcept nogil:
     """x as the 16-bit dtype `code` holds it; any other code leaves it."""
-    return round_half(x) if code == ST_float16 else round_bfloat(x) if code == ST_bfloat16 else x
-
-cdef float round_half(float x) noexcept nogil
-cdef float round_bfloat(float x) noexcept nogil
+    if code == ST_float16:
+        return f32_of_f16(f16_of_f32(x))
+    return f32_of_bf16(bf16_of_f32(x)) if code == ST_bfloat16 else x
 
 cdef inline real cubic_near(real x) noexcept nogil:
     """The cubic convolution, free coefficient -0.75, up to a distance of 1."""

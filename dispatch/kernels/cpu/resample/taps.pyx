@@ -5,34 +5,16 @@ computed in float for floats of 32 bits and less, in double for all else, as PyT
 outside the input are its outermost ones.
 """
 from libc.math cimport ceil, fabs, floor, fma, fmaf, sin
-from libc.stdint cimport int32_t, int64_t, uint16_t
+from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
-
-from dispatch._C.dtypes cimport ST_float16
 
 cdef extern from "vectorised.h":
     pass
-
-cdef extern from "halves.h" nogil:
-    float f32_of_f16(uint16_t h)
-    float f32_of_bf16(uint16_t h)
-    uint16_t f16_of_f32(float x)
-    uint16_t bf16_of_f32(float x)
 
 cdef enum:
     MOST_BITS = 22               # of a weight in fixed point; less where one would not fit int16
 
 cdef double PI = 3.14159265358979323846
-
-
-# ---- 16-bit floats -----------------------------------------------------------------------------
-
-cdef float round_half(float x) noexcept nogil:
-    return f32_of_f16(f16_of_f32(x))
-
-
-cdef float round_bfloat(float x) noexcept nogil:
-    return f32_of_bf16(bf16_of_f32(x))
 
 
 # ---- tables ------------------------------------------------------------------------------------
@@ -188,7 +170,7 @@ cdef void round_weights(Taps* t, int code) noexcept:
     cdef int64_t i
     cdef float* w = <float*>t.weight
     for i in range(t.n * t.most):
-        w[i] = round_half(w[i]) if code == ST_float16 else round_bfloat(w[i])
+        w[i] = rounded(w[i], code)
 
 
 cdef void merge_taps(Taps* t) noexcept:

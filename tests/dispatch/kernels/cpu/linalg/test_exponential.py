@@ -24,6 +24,18 @@ def test_exponential_of_a_rotation_turns(angle):
     np.testing.assert_allclose(aten.linalg_matrix_exp(t).numpy(), want, atol=1e-10)
 
 
+@pytest.mark.parametrize("kind", [np.float32, np.complex64])
+@pytest.mark.parametrize("reach", [0.01, 1.0, 9.0])
+def test_exponential_of_large_matrices_in_single_precision(kind, reach):
+    rng = np.random.default_rng(0)
+    values = rng.standard_normal((2, 97, 97)) * reach / 10
+    values = values + 1j * values[::-1] if kind is np.complex64 else values
+    got = aten.linalg_matrix_exp(dispatch.from_numpy(values.astype(kind))).numpy()
+    want = aten.linalg_matrix_exp(dispatch.from_numpy(values)).numpy()
+    assert got.dtype == kind
+    np.testing.assert_allclose(got, want, rtol=0, atol=abs(want).max() * 3e-5)
+
+
 def test_exponential_of_batches_of_all_kinds():
     assert aten.linalg_matrix_exp(dispatch.empty(2, 0, 0)).shape == (2, 0, 0)
     both = dispatch.stack([dispatch.zeros(2, 2), dispatch.full((2, 2), float("nan"))])

@@ -33,6 +33,23 @@ def test_single_precision_is_as_double(mode, places):
     np.testing.assert_allclose(found, exact.numpy(), rtol=1e-4, atol=2e-5)
 
 
+@pytest.mark.parametrize("padding", [0, 1, 2])
+@pytest.mark.parametrize("plane", [(9, 11), (4, 5, 6)])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_16_bit_samples_are_rounded_after_every_step(dtype, plane, padding):
+    kind, dims = getattr(dispatch, dtype), len(plane)
+    x = dispatch.arange(3 * np.prod(plane)).reshape(1, 3, *plane).remainder(17) - 8
+    places = dispatch.arange(300 * dims).reshape(1, *[1] * (dims - 1), 300, dims).remainder(41)
+    grid = places / 16 - 1.25  # of few bits: positions and weights are exact
+    found = aten.grid_sampler(x.to(kind), grid.to(kind), 0, padding, True)
+    exact = aten.grid_sampler(x.double(), grid.double(), 0, padding, True)
+    off = (found.double() - exact).abs().max().item()
+    assert off <= 8 * (2.0**-11 if kind is dispatch.float16 else 2.0**-8) * 4
+    alone = aten.grid_sampler(x.to(kind), grid[..., 77:78, :].to(kind), 0, padding, True)
+    assert dispatch.equal(alone[..., 0], found[..., 77])
+    assert dispatch.equal(found, found.float().to(kind))
+
+
 def test_outside_is_nothing_even_beside_infinity():
     x = dispatch.full((1, 1, 2, 2), float("inf"))
     grid = dispatch.full((1, 1, 600, 2), 5.0)
