@@ -164,6 +164,19 @@ def test_cross_check_of_symbolic_hits_agrees(mode):
     assert exprs(y.shape) == exprs(x.shape)
 
 
+def test_calls_on_what_a_symbolic_hit_gave_are_cached(mode):
+    x = dynamic(mode, 3, 4)
+    with mode:
+        x + x
+        y = x + x
+        for op in (ops.aten.neg.default, ops.aten.t.default, ops.aten.detach.default):
+            before = mode.cache_info().hits
+            first, second = op(y), op(y)
+            assert mode.cache_info().hits == before + 1
+            assert exprs(first.shape) == exprs(second.shape)
+    assert not mode.cache_info().bypasses
+
+
 def test_one_cache_serves_two_envs_apart():
     cache = dispatch.fake.DispatchCache()
     shapes = []
@@ -216,6 +229,15 @@ def test_guards_that_were_suppressed_are_recorded_later(mode):
             assert guards(mode) == []
         ops.aten.slice.Tensor(x, 0, 0, y.shape[0])
     assert guards(mode) != []
+
+
+def test_calls_without_symbols_are_kept_while_guards_are_suppressed(mode):
+    with mode, mode.shape_env.suppress_guards():
+        x = dispatch.ones(3)
+        ops.aten.neg.default(x)
+        before = mode.cache_info().hits
+        ops.aten.neg.default(x)
+    assert mode.cache_info().hits == before + 1
 
 
 # ---- no bytes ------------------------------------------------------------------------------------
