@@ -3,6 +3,7 @@
 Made by `Tensor.shape` and by whoever gives sizes to Python; knows nobody. Every item is an int, or a symbol that stands for one.
 Two tensors of the same sizes may have the same object.
 """
+from cpython.long cimport PyLong_CheckExact
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 from cpython.tuple cimport PyTuple_CheckExact, PyTuple_GET_ITEM, PyTuple_New, PyTuple_SET_ITEM
@@ -19,10 +20,15 @@ cdef extern from *:
     #define DISPATCH_TUPLE_SUBSCRIPT(o, key) (PyTuple_Type.tp_as_mapping->mp_subscript((o), (key)))
     /* The slot of a class written in Python looks a function up and calls it; who sets another function gets that slot again. */
     #define DISPATCH_SET_SUBSCRIPT(tp, f) ((tp)->tp_as_mapping->mp_subscript = (f))
+    #define DISPATCH_TAKE_ADD(tp, old, f) ((old) = (tp)->tp_as_number->nb_add, (tp)->tp_as_number->nb_add = (f))
+    #define DISPATCH_TUPLE_CONCAT(a, b) (PyTuple_Type.tp_as_sequence->sq_concat((a), (b)))
     """
+    ctypedef object (*binaryfunc)(object, object)
     object DISPATCH_ALLOC(PyTypeObject* tp, Py_ssize_t n)
     object DISPATCH_TUPLE_SUBSCRIPT(object o, object key)
-    void DISPATCH_SET_SUBSCRIPT(PyTypeObject* tp, object (*f)(object, object))
+    object DISPATCH_TUPLE_CONCAT(object a, object b)
+    void DISPATCH_SET_SUBSCRIPT(PyTypeObject* tp, binaryfunc f)
+    void DISPATCH_TAKE_ADD(PyTypeObject* tp, binaryfunc old, binaryfunc f)
 
 cdef tuple number_types = (int,)
 
@@ -89,18 +95,37 @@ cdef PyTypeObject* size_type = <PyTypeObject*>Size
 
 cdef object subscript(object size, object item):
     """A number, or a Size for a slice: what was in one fits into another."""
-    cdef object part, r = DISPATCH_TUPLE_SUBSCRIPT(size, item)
-    cdef Py_ssize_t i, n
-    if not PyTuple_CheckExact(r):
-        return r
-    n = len(<tuple>r)
-    part = DISPATCH_ALLOC(size_type, n)
+    cdef object r = DISPATCH_TUPLE_SUBSCRIPT(size, item)
+    return copied(<tuple>r) if PyTuple_CheckExact(r) else r
+
+
+cdef object concatenated(object a, object b):
+    """`a + b`, one of which is a Size."""
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return checked(<tuple>DISPATCH_TUPLE_CONCAT(a, b))
+    return add_in_python(a, b)
+
+
+cdef object checked(tuple items):
+    cdef Py_ssize_t i
+    for i in range(len(items)):
+        if not PyLong_CheckExact(<object>PyTuple_GET_ITEM(items, i)):
+            return Size(items)
+    return copied(items)
+
+
+cdef object copied(tuple items):
+    cdef Py_ssize_t i, n = len(items)
+    cdef object r = DISPATCH_ALLOC(size_type, n)
     for i in range(n):
-        Py_INCREF(<object>PyTuple_GET_ITEM(r, i))
-        PyTuple_SET_ITEM(part, i, <object>PyTuple_GET_ITEM(r, i))
-    return part
+        Py_INCREF(<object>PyTuple_GET_ITEM(items, i))
+        PyTuple_SET_ITEM(r, i, <object>PyTuple_GET_ITEM(items, i))
+    return r
 
 
+cdef binaryfunc add_in_python = NULL
+
+DISPATCH_TAKE_ADD(size_type, add_in_python, concatenated)
 DISPATCH_SET_SUBSCRIPT(size_type, subscript)
 
 # Sizes that were made before, by what is in them: sizes recur, and nobody can change one. The collector has nothing to find in

@@ -510,7 +510,7 @@ cdef class Tensor:
 
     @property
     def ndim(self):
-        return self.dim()
+        return answer(self, "dim") if self.c_flags & TF_CUSTOM_SIZES else self.c_ndim
 
     def dim(self):
         """Number of dimensions."""

@@ -74,6 +74,26 @@ def test_a_class_made_of_size_may_have_its_own_items():
     assert Counted([2, 3])[1] == ("asked", 3) and Counted([2, 3])[:1] == ("asked", (2,))
 
 
+def test_sums_of_sizes_and_tuples_are_sizes():
+    s = Size([2, 3])
+    for made in (s + (4,), (2,) + Size([3, 4]), s + Size([4])):  # noqa: RUF005
+        assert type(made) is Size and made == (2, 3, 4)
+    assert [type(n) for n in s + (True, dispatch.tensor(3))] == [int] * 4  # noqa: RUF005
+    for wrong in ([4], 4, (1.5,)):
+        with pytest.raises(TypeError):
+            s + wrong
+        with pytest.raises(TypeError):
+            wrong + s
+
+    class Counted(Size):
+        def __add__(self, other):
+            return "asked"
+
+        __radd__ = __add__
+
+    assert Counted([2]) + (3,) == s + Counted([2]) == (1,) + Counted([2]) == "asked"
+
+
 def test_parts_of_a_symbolic_size_are_sizes():
     mode = dispatch.FakeTensorMode(shape_env=ShapeEnv())
     shape = mode.from_tensor(dispatch.empty(5, 7), static_shapes=False).shape
