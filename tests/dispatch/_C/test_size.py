@@ -91,7 +91,8 @@ def test_sums_of_sizes_and_tuples_are_sizes():
 
         __radd__ = __add__
 
-    assert Counted([2]) + (3,) == s + Counted([2]) == (1,) + Counted([2]) == "asked"
+    counted = Counted([2])
+    assert counted + (3,) == s + counted == (1,) + counted == "asked"  # noqa: RUF005
 
 
 def test_parts_of_a_symbolic_size_are_sizes():
