@@ -29,6 +29,7 @@
 
 #define UNUSED __attribute__((unused))
 #define INLINE static inline __attribute__((always_inline, unused))
+#define SELDOM static __attribute__((noinline, unused))     /* of a few elements: never of a whole vector of them */
 
 /* A Scalar argument in the dtype of computation, an int or a bool as int64_t. */
 typedef union {

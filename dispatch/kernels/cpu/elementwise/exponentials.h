@@ -1,6 +1,7 @@
 /* exp and what is made of it: expm1, tanh, log(1 + exp(x)), the error functions and their inverse.
 
    Included by formulas.h for each real dtype of computation, as the rest of it is; no branches, so that loops vectorise. */
+#include "pieces.h"
 
 /* 2 to the whole number before n, where that is a normal number. */
 INLINE float FN(scale_of_f32)(int32_t n)
@@ -166,7 +167,8 @@ INLINE T FN(log1p_unit)(T x)
 /* log(1 + exp(x)) */
 INLINE T FN(log1p_exp)(T x) { return (x > 0 ? x : 0) + FN(log1p_unit)(FN(quick_exp)(-fabs(x))); }
 
-/* n coefficients, that of the constant first, the next one `step` behind; every fourth power apart, as each waits for the one before. */
+/* n coefficients, that of the constant first, the next one `step` behind; every fourth power apart, as each waits for the one
+   before. */
 INLINE T FN(powers)(T t, const T *coefficients, int step, int n)
 {
     const T square = t * t, fourth = square * square;
@@ -222,6 +224,48 @@ INLINE T FN(quick_erf)(T x)
     return x != x ? x : inside;
 }
 
+#if IS_WIDE
+/* Of doubles. */
+INLINE void FN(erf_of_eight)(const double *x, double *to, __mmask8 some)
+{
+    const __m512d sign = _mm512_set1_pd(-0.0), shift = _mm512_set1_pd(6755399441055744.0);
+    const __m512d given = _mm512_maskz_loadu_pd(some, x), whole = _mm512_andnot_pd(sign, given);
+    const __m512d size = _mm512_min_pd(whole, _mm512_set1_pd(5.8124));
+    const __m512d shifted = _mm512_fmadd_pd(size, _mm512_set1_pd(8.0 / 3), shift);
+    const __m512d t = _mm512_fnmadd_pd(_mm512_sub_pd(shifted, shift), _mm512_set1_pd(0.375), size);
+    const __m512i piece = _mm512_castpd_si512(shifted);
+    __m512d sum = _mm512_setzero_pd();
+#pragma GCC unroll 13
+    for (int k = ERF_POWERS - 1; k >= 0; k--) {
+        const __m512d low = _mm512_load_pd(ERF_PIECES[k]), high = _mm512_load_pd(ERF_PIECES[k] + 8);
+        sum = _mm512_fmadd_pd(sum, t, _mm512_permutex2var_pd(low, piece, high));
+    }
+    sum = _mm512_mask_mov_pd(sum, _mm512_cmp_pd_mask(whole, _mm512_set1_pd(5.9), _CMP_GT_OQ), _mm512_set1_pd(1));
+    sum = _mm512_or_pd(sum, _mm512_and_pd(given, sign));
+    sum = _mm512_mask_mov_pd(sum, _mm512_cmp_pd_mask(given, given, _CMP_UNORD_Q), given);
+    _mm512_mask_storeu_pd(to, some, sum);
+}
+#endif
+UNUSED static void FN(erf_loop)(char **pointers, const intptr_t *count, const intptr_t *steps, void *data)
+{
+    enum { BLOCK = 128 };
+    T a_copy[BLOCK], row[BLOCK];
+    (void)data;
+    for (intptr_t done = 0; done < *count; done += BLOCK) {
+        const intptr_t n = *count - done < BLOCK ? *count - done : BLOCK;
+        AS_ROW(0, a)
+#if IS_WIDE
+        for (intptr_t i = 0; !IS_FLOAT && i < n; i += 8)
+            FN(erf_of_eight)((const double *)a + i, (double *)row + i, n - i < 8 ? (__mmask8)((1u << (n - i)) - 1) : 0xff);
+        for (intptr_t i = 0; IS_FLOAT && i < n; i++)
+#else
+        for (intptr_t i = 0; i < n; i++)
+#endif
+            row[i] = FN(quick_erf)(a[i]);
+        STORE_ROW(1)
+    }
+}
+
 /* exp(x**2) erfc(x) is smooth; what rounding x**2 loses is made up for. In double from 6 on the asymptotic series. */
 INLINE T FN(erfc_by)(T x, T size, T scaled)
 {
@@ -249,7 +293,7 @@ INLINE T FN(erfc_near)(T x, FLAG *far)
     small = x * FN(polynomial)(2 * (square > 1 ? 1 : square) - 1, FN(erf_near), 13);
     return size < 1 ? 1 - small : result;
 }
-INLINE T FN(erfc_far)(T x)
+SELDOM T FN(erfc_far)(T x)
 {
     T size = fabs(x) > 27 ? 27 : fabs(x), part = 1 / (2 * size * size), tail = 1;
     for (int k = 30; k > 0; k--)
@@ -289,7 +333,7 @@ INLINE T FN(erfinv_near)(T given, FLAG *far)
     *far |= !(w < 6.25);
     return FN(descending)((T)(w - 3.125), FN(erfinv_inner), 23) * given;
 }
-INLINE T FN(erfinv_far)(T given)
+SELDOM T FN(erfinv_far)(T given)
 {
     double y = (double)given, w = -FN(log_f64)((1 - y) * (1 + y)), root = sqrt(w), result;
     result = w < 16 ? FN(descending)((T)(root - 3.25), FN(erfinv_outer), 19) : FN(descending)((T)(root - 5), FN(erfinv_last), 17);
