@@ -231,6 +231,20 @@ static void merge_spans(const channel_job *j, const double *own, int64_t parts)
     }
 }
 
+/* The moments of channels of 16-bit planes; `room`: for all planes of a channel. */
+static void moments_of_halves(const channel_job *j, int code, int64_t first, int64_t end, float *room)
+{
+    const int64_t inner = j->inner;
+    channel_job whole = {.from = room, .outer = j->outer, .channels = 1, .inner = inner, .given = j->given};
+    for (int64_t c = first; c < end; c++) {
+        for (int64_t o = 0; o < j->outer; o++)
+            ROW_KINDS[code].read((const char *)j->from + 2 * (o * j->channels + c) * inner, 2, inner, room + o * inner);
+        whole.mean = j->mean + c;
+        whole.results = j->results + c;
+        channel_moments_f32(&whole, 0, 1);
+    }
+}
+
 /* y = x * a + b of 16-bit numbers without gaps, and how many of n it did, 16 at a time. */
 #ifdef CONVERTS_16
 CONVERTS_16 static int64_t affine_f16_by_16(const char *from, char *to, int64_t n, float a, float b)

@@ -56,6 +56,7 @@ cdef extern from "norm.h" nogil:
     # By type of computation: elements as [outer, channels, inner], what a channel has in doubles.
     const channel_fn CHANNEL_MOMENTS[2], CHANNEL_AFFINE[2], CHANNEL_DOTS[2], CHANNEL_GRADIENT[2]
     void affine_halves(const channel_job* j, int code, int64_t first, int64_t end)
+    void moments_of_halves(const channel_job* j, int code, int64_t first, int64_t end, float* room)
     ctypedef struct group_job:
         channel_job sums, maps
         channel_fn moments, affine
@@ -240,10 +241,32 @@ cdef int affine(Tensor x, Tensor y, Channels s, const double* scale, const doubl
 cdef struct Halves:
     channel_job j
     int code
+    float* room                  # of each part, for the planes of a channel
 
 
 cdef void take_halves(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
     affine_halves(&(<Halves*>context).j, (<Halves*>context).code, first, end)
+
+
+cdef void take_half_channels(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef Halves* h = <Halves*>context
+    moments_of_halves(&h.j, h.code, first, end, h.room + part * h.j.outer * h.j.inner)
+
+
+cdef int half_moments(Tensor x, Channels s, bint given, double* mean, double* squares) except -1:
+    """`moments` of 16-bit planes without gaps."""
+    cdef Halves h
+    cdef int64_t parts = parts_for(s.channels, 8 * x.c_numel)
+    kept = held(x, x)
+    h.j.from_, h.j.outer, h.j.channels, h.j.inner, h.code = data_of(x, 2), s.outer, s.channels, s.inner, x.c_dtype
+    h.j.given, h.j.mean, h.j.results = given, mean, squares
+    h.room = <float*>malloc(parts * s.outer * s.inner * sizeof(float))
+    if h.room == NULL:
+        raise MemoryError
+    with nogil:
+        in_spans(take_half_channels, &h, s.channels, parts)
+    free(h.room)
+    return 0
 
 
 cdef bint are_halves(Tensor x, Tensor y, int memory_format) except -1:
@@ -323,7 +346,7 @@ cdef int normalise(Tensor out, Tensor save_mean, Tensor save_rstd, Tensor input,
     memory_format = format_of(input)
     s = channels_of(input, memory_format)
     halves = are_halves(input, out, memory_format)
-    x = input if halves and not training else dense(input, code, memory_format)       # without statistics of it
+    x = input if halves and (s.inner > 1 or not training) else dense(input, code, memory_format)
     y = out if halves else target(out, code, memory_format)
     numbers = Numbers(5, s.channels)
     mean, rstd, scale, shift, scratch = (numbers.row(0), numbers.row(1), numbers.row(2), numbers.row(3), numbers.row(4))
@@ -331,7 +354,10 @@ cdef int normalise(Tensor out, Tensor save_mean, Tensor save_rstd, Tensor input,
         count = <double>(s.outer * s.inner)
         if mean_given:
             load(save_mean, s.channels, 0, mean)
-        moments(x, s, mean_given, mean, shift)
+        if x.c_dtype == code:
+            moments(x, s, mean_given, mean, shift)
+        else:
+            half_moments(x, s, mean_given, mean, shift)
         for c in range(s.channels):
             rstd[c] = 1 / sqrt(shift[c] / count + eps)
             shift[c] = shift[c] / (count - 1)

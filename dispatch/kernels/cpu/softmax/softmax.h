@@ -148,28 +148,36 @@ SOFTMAX(f64, double)
 ROWS(f32, float, logf)
 ROWS(f64, double, log)
 
-/* The gradient of rows of 16-bit floats without gaps, whole pairs of vectors long: converted in registers, the sum in the same
-   lanes. */
+/* The gradient of rows of 16-bit floats without gaps: converted in registers, the sum in the same lanes. What is left of a row
+   behind whole pairs of vectors goes through a pair of its own, zeros behind it. */
 #ifdef CONVERTS_16
 #define HALF_ROWS(K) \
     CONVERTS_16 static void softmax_backward_##K(const uint16_t *grad, const uint16_t *y, uint16_t *to, int64_t rows, int64_t n) \
     { \
+        const int64_t whole = n / SOFT_LANES * SOFT_LANES; \
+        uint16_t end_grad[SOFT_LANES] = {0}, end_y[SOFT_LANES] = {0}, end[SOFT_LANES]; \
         for (int64_t r = 0; r < rows; r++, grad += n, y += n, to += n) { \
             __m512 low = _mm512_setzero_ps(), high = low; \
+            memcpy(end_grad, grad + whole, (size_t)(n - whole) * 2); \
+            memcpy(end_y, y + whole, (size_t)(n - whole) * 2); \
             for (int64_t i = 0; i < n; i += SOFT_LANES) { \
-                low = _mm512_fmadd_ps(FLOATS_OF_##K(grad + i), FLOATS_OF_##K(y + i), low); \
-                high = _mm512_fmadd_ps(FLOATS_OF_##K(grad + i + 16), FLOATS_OF_##K(y + i + 16), high); \
+                const uint16_t *g = i < whole ? grad + i : end_grad, *x = i < whole ? y + i : end_y; \
+                low = _mm512_fmadd_ps(FLOATS_OF_##K(g), FLOATS_OF_##K(x), low); \
+                high = _mm512_fmadd_ps(FLOATS_OF_##K(g + 16), FLOATS_OF_##K(x + 16), high); \
             } \
             const __m512 sum = _mm512_set1_ps(_mm512_reduce_add_ps(_mm512_add_ps(low, high))); \
-            for (int64_t i = 0; i < n; i += 16) \
+            for (int64_t i = 0; i < whole; i += 16) \
                 PUT_FLOATS_##K(_mm512_mul_ps(_mm512_sub_ps(FLOATS_OF_##K(grad + i), sum), FLOATS_OF_##K(y + i)), to + i); \
+            for (int64_t i = 0; i < n - whole; i += 16) \
+                PUT_FLOATS_##K(_mm512_mul_ps(_mm512_sub_ps(FLOATS_OF_##K(end_grad + i), sum), FLOATS_OF_##K(end_y + i)), end + i); \
+            memcpy(to + whole, end, (size_t)(n - whole) * 2); \
         } \
     }
 HALF_ROWS(f16)
 HALF_ROWS(bf16)
 static bool has_half_rows(int64_t n)
 {
-    return n % SOFT_LANES == 0 && n > SOFT_LONGEST && __builtin_cpu_supports("avx512f");
+    return n > SOFT_LANES && (n > SOFT_LONGEST || n % SOFT_SHORT != 0) && __builtin_cpu_supports("avx512f");
 }
 static void softmax_backward_halves(int code, const uint16_t *grad, const uint16_t *y, uint16_t *to, int64_t rows, int64_t n)
 {

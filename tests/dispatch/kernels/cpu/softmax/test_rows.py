@@ -203,7 +203,7 @@ def test_attention_refuses_dropout_and_other_masks() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
-@pytest.mark.parametrize("columns", [160, 150])
+@pytest.mark.parametrize("columns", [160, 150, 100, 48, 33])
 def test_gradients_of_long_16_bit_rows_are_rounded_once(dtype, columns):
     kind = getattr(dispatch, dtype)
     grad = dispatch.from_numpy(RNG.normal(size=(5, columns))).to(kind)
