@@ -11,7 +11,7 @@ from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport ST_complex32, ST_int64, is_in
 from dispatch._C.errors cimport refused
 from dispatch._C.errors import unserved
-from dispatch._C.tensor cimport Tensor, data_of
+from dispatch._C.tensor cimport Tensor, data_of, new_view
 from dispatch.kernels.cpu.copy.copies cimport caster, copy_values
 from dispatch.kernels.cpu.copy.strided cimport LONG_RUN, copier, itemsize_of, move, owners
 from dispatch.kernels.cpu.threads cimport in_spans, parts_for
@@ -454,20 +454,62 @@ cdef int walk_along(Tensor indexed, Tensor dense, int dim, Tensor index, dispatc
     return refuse_index(j.wrong, dim, j.w.size, error) if j.bad else 0
 
 
+cdef enum:
+    SLICE_LEAST = 8              # elements of a slice from which it is moved as one
+
+cdef Numbers slices_along(dispatch_slices* s, bint reads, Tensor indexed, Tensor dense, int dim, Tensor index, bint check,
+                          object error=RuntimeError):
+    """The places of whole slices, where `index` says the same for all elements of one (it is a vector, expanded); else None."""
+    cdef int d, a = itemsize_of(indexed), b = itemsize_of(dense)
+    cdef int64_t i, wrong, many = 1
+    cdef Numbers x
+    for d in range(index.c_ndim):
+        if d != dim:
+            if index.c_sizes[d] > 1 and index.c_strides[d] != 0:
+                return None
+            many *= index.c_sizes[d]
+    if index.c_ndim < 2 or many < SLICE_LEAST:
+        return None
+    x = read_numbers(new_view(index, 1, index.c_sizes + dim, index.c_strides + dim, index.c_offset), 1, index.c_sizes + dim)
+    if check:
+        wrong = dispatch_find_outside(x.data, x.n, 0, indexed.c_sizes[dim])
+        if wrong < x.n:
+            refuse_index(x.data[wrong], dim, indexed.c_sizes[dim], error)
+    for i in range(x.n):
+        x.data[i] *= indexed.c_strides[dim] * a
+    s.reads, s.dense, s.step, s.outer.ndim = reads, NULL, dense.c_strides[dim] * b, 0
+    for d in range(index.c_ndim):
+        if d != dim:
+            add_rest(s, index.c_sizes[d], indexed.c_strides[d] * a, dense.c_strides[d] * b)
+    return x
+
+
 cdef int refuse_index(int64_t wrong, int dim, int64_t size, object error) except -1:
     raise refused(f"index {wrong} is out of bounds for dimension {dim} with size {size}", error)
 
 
 cdef int read_along(Tensor dense, Tensor indexed, int dim, Tensor index, object error=RuntimeError) except -1:
+    cdef dispatch_slices s
+    cdef Numbers places = slices_along(&s, True, indexed, dense, dim, index, True, error)
+    if places is not None:
+        return read_slices(&s, indexed, dense, places)
     return walk_along(indexed, dense, dim, index, dispatch_reader(itemsize_of(indexed)), True, True, error)
 
 
 cdef int write_along(Tensor indexed, Tensor dense, int dim, Tensor index, bint check) except -1:
+    cdef dispatch_slices s
+    cdef Numbers places = slices_along(&s, False, indexed, dense, dim, index, check)
+    if places is not None:
+        return write_slices(&s, indexed, dense, places)
     return walk_along(indexed, dense, dim, index, dispatch_writer(itemsize_of(indexed)), check)
 
 
 cdef int reduce_along(Tensor indexed, Tensor dense, int dim, Tensor index, Reduction op, bint check) except -1:
     cdef dispatch_run each = NULL
     cdef dispatch_spread spread = NULL
+    cdef dispatch_slices s
+    cdef Numbers places = slices_along(&s, False, indexed, dense, dim, index, check)
     find_reducer(indexed, op, &each, &spread)
+    if places is not None:
+        return run(&s, indexed, dense, places, each, spread)
     return walk_along(indexed, dense, dim, index, spread, check)

@@ -108,3 +108,30 @@ def test_places_in_the_whole_of_a_tensor_are_those_of_a_view():
     assert dispatch.take_along_dim(x, dispatch.tensor([[4, 0]])).tolist() == [4.0, 0.0]
     with pytest.raises(RuntimeError, match="view size is not compatible"):
         dispatch.take_along_dim(x.T, dispatch.tensor([[4, 0]]))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int64", "bool"])
+@pytest.mark.parametrize(("sizes", "dim"), [((50, 9), 0), ((9, 50), 1), ((4, 30, 5), 1)])
+@pytest.mark.parametrize("less", [0, 1])
+def test_an_expanded_vector_of_indices_moves_whole_slices(sizes, dim, dtype, less):
+    """As the same indices written out; some slices are not whole."""
+    rng, kind = np.random.default_rng(0), getattr(dispatch, dtype)
+    moved = [200 if d == dim else n - less for d, n in enumerate(sizes)]
+    vector = dispatch.from_numpy(rng.integers(0, sizes[dim], 200))
+    index = vector.view([200 if d == dim else 1 for d in range(len(sizes))]).expand(moved)
+    out = index.contiguous()
+    x = dispatch.from_numpy(rng.integers(0, 9, sizes)).to(kind)
+    source = dispatch.from_numpy(rng.integers(0, 9, [n + less for n in moved])).to(kind)
+    assert dispatch.equal(aten.gather(x, dim, index), aten.gather(x, dim, out))
+    for call in (aten.scatter, aten.scatter_add):
+        assert dispatch.equal(call(x, dim, index, source), call(x, dim, out, source))
+    if dtype != "bool":
+        for reduce in ("amax", "prod", "mean"):
+            found, want = (aten.scatter_reduce(x, dim, i, source, reduce) for i in (index, out))
+            assert dispatch.equal(found, want)
+    wrong = dispatch.cat([vector[:-1], vector[-1:] * 0 + sizes[dim]])
+    wrong = wrong.view([200 if d == dim else 1 for d in range(len(sizes))]).expand(moved)
+    kept = x.clone()
+    with pytest.raises(RuntimeError, match=f"index {sizes[dim]} is out of bounds for dimension"):
+        x.scatter_(dim, wrong, source)
+    assert dispatch.equal(x, kept)
