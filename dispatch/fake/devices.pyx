@@ -23,10 +23,10 @@ __all__ = ["find_common_device", "init_gpu_context", "is_indexed_device_type", "
 
 cdef frozenset indexed = frozenset(("cuda", "hpu", "xpu", "mps", "mtia", "privateuseone"))
 
-# Arguments of these may lie on other devices than the result, which is on the first one's.
+# Arguments of these overloads may lie on other devices than the result, which is on the first one's.
 cdef frozenset multi_device = frozenset("aten::" + n for n in (
-    "copy_", "copy", "slice_scatter", "diagonal_scatter", "index", "index_put", "index_put_", "_index_put_impl_", "_unsafe_index",
-    "_unsafe_index_put", "_embedding_bag", "embedding_bag", "index.out", "resize_as_"))
+    "copy_", "copy", "copy.out", "slice_scatter", "slice_scatter.out", "diagonal_scatter", "index.Tensor", "index_put",
+    "index_put_", "_unsafe_index_put", "_embedding_bag", "resize_as", "resize_as_"))
 
 cdef struct CommonDevice:
     int devtype
@@ -100,7 +100,7 @@ cdef bint is_strict(OperatorEntry e) except -1:
 cdef bint may_mix(OperatorEntry e, int a, int b) except -1:
     if e.name == "aten::_foreach_copy":
         return DEV_CPU == a or DEV_CPU == b
-    return e.name == "aten::add_" and (DEV_META == a or DEV_META == b)
+    return (e.name == "aten::add_" or e.name == "aten::embedding") and (DEV_META == a or DEV_META == b)
 
 
 # ---- asked by calls --------------------------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ cdef dtypes.device output_device(OperatorEntry e, PyObject** args, ThreadState* 
     cdef CommonDevice c = no_device()
     cdef int i
     cdef object given = None
-    cdef bint many = e.name in multi_device
+    cdef bint many = qualified_name(e) in multi_device
     for i in range(e.sig.n_args):
         if e.sig.args[i].kind == AK_DEVICE and given is None:
             given = <object>args[i]

@@ -118,6 +118,76 @@ def test_index_goes_by_the_first_tensor():
         assert str(A.index.Tensor(at.float(), [at.to("cuda:0")]).device) == "cpu"
 
 
+def new(device, *sizes):
+    return dispatch.empty(sizes, device=device)
+
+
+def index(device):
+    return dispatch.empty(1, dtype=dispatch.int64, device=device)
+
+
+# of two devices: what is on the first one, and what takes one device only
+ON_THE_FIRST = {
+    "copy_": lambda a, b: A.copy_(new(a, 2), new(b, 2)),
+    "copy": lambda a, b: A.copy(new(a, 2), new(b, 2)),
+    "copy.out": lambda a, b: A.copy.out(new(a, 2), new(b, 2), out=new(a, 2)),
+    "slice_scatter": lambda a, b: A.slice_scatter(new(a, 2), new(b, 2)),
+    "slice_scatter.out": lambda a, b: A.slice_scatter.out(new(a, 2), new(b, 2), out=new(a, 2)),
+    "diagonal_scatter": lambda a, b: A.diagonal_scatter(new(a, 2, 2), new(b, 2)),
+    "index": lambda a, b: A.index(new(a, 2), [index(b)]),
+    "index_put": lambda a, b: A.index_put(new(a, 2), [index(b)], new(a, 1)),
+    "index_put_": lambda a, b: A.index_put_(new(a, 2), [index(b)], new(a, 1)),
+    "_unsafe_index_put": lambda a, b: A._unsafe_index_put(new(a, 2), [index(b)], new(a, 1)),
+    "_embedding_bag": lambda a, b: A._embedding_bag(new(a, 4, 2), index(b), index(b))[0],
+    "resize_as": lambda a, b: A.resize_as(new(a, 2), new(b, 2)),
+    "resize_as_": lambda a, b: A.resize_as_(new(a, 2), new(b, 2)),
+}
+ON_ONE = {
+    "_unsafe_index": lambda a, b: A._unsafe_index.Tensor(new(a, 2), [index(b)]),
+    "_index_put_impl_": lambda a, b: A._index_put_impl_(new(a, 2), [index(b)], new(a, 1)),
+    "index.out": lambda a, b: A.index.Tensor_out(new(a, 2), [index(b)], out=new(a, 1)),
+    "index.out of another": lambda a, b: A.index.Tensor_out(new(a, 2), [index(a)], out=new(b, 1)),
+    "index_put.out": lambda a, b: A.index_put.out(new(a, 2), [index(b)], new(a, 1), out=new(a, 2)),
+    "diagonal_scatter.out": lambda a, b: A.diagonal_scatter.out(
+        new(a, 2, 2), new(b, 2), out=new(a, 2, 2)
+    ),
+    "select_scatter": lambda a, b: A.select_scatter(new(a, 2, 2), new(b, 2), 0, 0),
+    "as_strided_scatter": lambda a, b: A.as_strided_scatter(new(a, 2), new(b, 2), [2], [1]),
+    "index_select": lambda a, b: A.index_select(new(a, 2), 0, index(b)),
+    "gather": lambda a, b: A.gather(new(a, 2), 0, index(b)),
+}
+TWO = [*itertools.permutations(("cpu", "cuda:0", "cuda:1", "meta"), 2)]
+
+
+@pytest.mark.parametrize("name", ON_THE_FIRST)
+def test_what_takes_any_devices_is_on_the_first(name):
+    with FakeTensorMode():
+        for here, there in TWO:
+            assert str(ON_THE_FIRST[name](here, there).device) == here, there
+
+
+@pytest.mark.parametrize("name", ON_ONE)
+def test_others_take_one_device(name):
+    with FakeTensorMode():
+        for here, there in TWO:
+            with pytest.raises(FakeTensorDeviceMismatchError):
+                ON_ONE[name](here, there)
+        assert str(ON_ONE[name]("cuda:0", "cuda:0").device) == "cuda:0"
+
+
+def test_meta_takes_part_in_an_embedding():
+    with FakeTensorMode():
+        for here, there in TWO:
+            call = lambda a=here, b=there: A.embedding(new(a, 4, 2), index(b))  # noqa: E731
+            assert device_of(call) == (here if "meta" in (here, there) else None)
+
+
+@pytest.mark.parametrize("device", ["cuda", "xpu", "mps", "mtia"])
+def test_a_device_of_these_types_has_a_number(device):
+    with FakeTensorMode():
+        assert new(device, 2).device == dispatch.device(device, 0)
+
+
 def test_new_tensors_are_where_the_argument_or_the_default_says():
     with FakeTensorMode():
         x = dispatch.empty(2, device="cuda:0")
