@@ -207,10 +207,7 @@ def pixel_shuffle(self: Tensor, upscale_factor: int) -> Tensor:
             f"of upscale_factor: {c} by {r} squared"
         )
     parts = _aten.reshape(self, [*lead, c // (r * r), r, r, h, w])
-    n = len(lead)
-    order = [*range(n), n, n + 3, n + 1, n + 4, n + 2]
-    moved = _aten.clone(_aten.permute(parts, order), memory_format=dtypes.contiguous_format)
-    return _like_self(self, _aten.view(moved, [*lead, c // (r * r), h * r, w * r]))
+    return _rearranged(self, parts, [0], [3, 1, 4, 2], [*lead, c // (r * r), h * r, w * r])
 
 
 def pixel_unshuffle(self: Tensor, downscale_factor: int) -> Tensor:
@@ -225,16 +222,28 @@ def pixel_unshuffle(self: Tensor, downscale_factor: int) -> Tensor:
                 f"pixel_unshuffle expects {what} to be divisible by downscale_factor: {n} by {r}"
             )
     parts = _aten.reshape(self, [*lead, c, h // r, r, w // r, r])
-    n = len(lead)
-    order = [*range(n), n, n + 2, n + 4, n + 1, n + 3]
-    moved = _aten.clone(_aten.permute(parts, order), memory_format=dtypes.contiguous_format)
-    return _like_self(self, _aten.view(moved, [*lead, c * r * r, h // r, w // r]))
+    return _rearranged(self, parts, [0, 2, 4], [1, 3], [*lead, c * r * r, h // r, w // r])
 
 
-def _like_self(self: Tensor, result: Tensor) -> Tensor:
-    """channels_last stays."""
-    memory_format = rules.suggest_memory_format(self)
-    return _aten.contiguous(result, memory_format=memory_format)
+def _rearranged(
+    self: Tensor,
+    parts: Tensor,
+    channels: Sequence[int],
+    space: Sequence[int],
+    sizes: Sequence[int],
+) -> Tensor:
+    """A tensor of `sizes`, of the dimensions of `parts` that are its channels and its space.
+
+    They are counted from behind the batch. channels_last stays, and is written at once.
+    """
+    n = len(sizes) - 3
+    last = rules.suggest_memory_format(self) is dtypes.channels_last
+    order = [*space, *channels] if last else [*channels, *space]
+    moved = _aten.permute(parts, [*range(n), *(n + d for d in order)])
+    moved = _aten.clone(moved, memory_format=dtypes.contiguous_format)
+    if not last:
+        return _aten.view(moved, list(sizes))
+    return _aten.permute(_aten.view(moved, [sizes[0], *sizes[2:], sizes[1]]), [0, 3, 1, 2])
 
 
 # ---- products ----------------------------------------------------------------------------------

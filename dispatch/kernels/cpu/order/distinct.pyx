@@ -160,6 +160,24 @@ cdef object by_counts(Tensor self, object array, object low, bint return_inverse
     return in_dtype(distinct, self.c_dtype), inverse, counts
 
 
+cdef object of_truths(Tensor self, bint return_inverse, bint return_counts):
+    """The same for truth values, of which those that hold are counted."""
+    cdef Tensor distinct, inverse = nothing(), counts = nothing()
+    cdef int64_t n = self.c_numel, hold = ops.aten.count_nonzero(self).item(), found = (hold > 0) + (hold < n)
+    distinct = new_empty(ST_bool, DEV_CPU, -1, 1, &found, NULL)
+    get_numpy(distinct)[...] = [truth for truth, count in ((False, n - hold), (True, hold)) if count]
+    if return_inverse:
+        inverse = places(self.c_ndim, self.c_sizes)
+        if found == 2:
+            copy_values(inverse, self)
+        else:
+            get_numpy(inverse)[...] = 0
+    if return_counts:
+        counts = places(1, &found)
+        get_numpy(counts)[...] = [count for count in (n - hold, hold) if count]
+    return distinct, inverse, counts
+
+
 def unique2(Tensor self not None, sorted=True, return_inverse=False, return_counts=False):
     """Distinct elements in order, where each element of self is among them, and how often."""
     cdef Tensor values, ordered, order, distinct, inverse, counts
@@ -167,6 +185,8 @@ def unique2(Tensor self not None, sorted=True, return_inverse=False, return_coun
     self = new_steady(self)
     n = self.c_numel
     check_supported(self, DTYPES_FLOAT8 | DTYPES_ALL_COMPLEX, True)
+    if self.c_dtype == ST_bool:
+        return of_truths(self, return_inverse, return_counts)
     values = in_dtype(self, wide_code(self.c_dtype)).contiguous()
     if n >= COUNTED and is_integral_code(values.c_dtype, False):
         array = get_numpy(values).reshape(-1)
