@@ -7,7 +7,7 @@ counted.
 
 __all__ = [
     "NOT_DIFFERENTIABLE", "OUTS_WITHOUT_FORMULA", "UNFOLLOWED", "WITHOUT_DERIVATIVE",
-    "backward_name", "kept_arguments", "kept_results", "plain_results",
+    "backward_name", "copied_for", "kept_arguments", "kept_results", "plain_results",
 ]
 
 # Overloads by the number of their derivative.
@@ -232,32 +232,66 @@ def _of_element(name: str, overload: str) -> tuple[str, str]:
 
 # Derivatives that read their operator's results, by the places of these; in place too.
 _KEPT_RESULTS = {
+    (): "pow_.Scalar",
     (0,): """
-        _cdist_forward _euclidean_dist _linalg_det _linalg_slogdet _linalg_solve_ex _log_softmax
-        _masked_softmax _pdist_forward _safe_softmax _scaled_dot_product_flash_attention_for_cpu
-        _softmax _standard_gamma amax amin celu_ cholesky cholesky_inverse cholesky_solve
-        copysign.Scalar cumprod dist elu_ exp exp2 expm1 hypot index_reduce leaky_relu_
-        linalg_cholesky_ex linalg_householder_product linalg_inv_ex linalg_lstsq
-        linalg_lu_factor_ex linalg_pinv.atol_rtol_tensor linalg_solve_triangular
-        linalg_vector_norm logcumsumexp logsumexp max median min nanmedian norm.Scalar
-        norm.ScalarOpt_dim norm.ScalarOpt_dim_dtype norm.ScalarOpt_dtype ormqr polar pow.Scalar
-        prod prod.dim_int reciprocal relu rrelu_with_noise_ rsqrt scatter_reduce.two
-        segment_reduce sgn sigmoid special_erfcx special_i0e special_i1 special_i1e
-        special_log_ndtr special_ndtri sqrt std.correction std_mean.correction tan tanh
-        triangular_solve
+        _cdist_forward _euclidean_dist _foreach_exp _foreach_expm1 _foreach_max _foreach_norm.Scalar
+        _foreach_pow.List _foreach_pow.ScalarAndTensor _foreach_reciprocal _foreach_rsqrt
+        _foreach_sigmoid _foreach_sqrt _foreach_tan _foreach_tanh _linalg_det _linalg_slogdet
+        _linalg_solve_ex _log_softmax _masked_softmax _pdist_forward _safe_softmax
+        _scaled_dot_product_flash_attention_for_cpu _softmax _standard_gamma amax amin celu_
+        cholesky cholesky_inverse cholesky_solve copysign.Scalar copysign.Tensor cumprod dist elu_
+        exp exp2 expm1 hypot index_reduce ldexp.Tensor ldexp_ leaky_relu_ linalg_cholesky_ex
+        linalg_householder_product linalg_inv_ex linalg_lstsq linalg_lu_factor_ex linalg_lu_solve
+        linalg_pinv.atol_rtol_tensor linalg_solve_triangular linalg_vector_norm logcumsumexp
+        logsumexp max median min nanmedian norm.Scalar norm.ScalarOpt_dim norm.ScalarOpt_dim_dtype
+        norm.ScalarOpt_dtype ormqr polar pow.Scalar pow.Tensor_Tensor pow_.Tensor prod prod.dim_int
+        reciprocal relu rrelu_with_noise_ rsqrt scatter_reduce.two segment_reduce sgn sigmoid
+        special_erfcx special_i0e special_i1 special_i1e special_log_ndtr special_ndtri sqrt
+        std.correction std_mean.correction tan tanh triangular_solve
         """,
     (0, 1): "_linalg_eigh aminmax linalg_eig linalg_qr",
     (0, 1, 2): "_linalg_svd",
     (1,): "_fused_rms_norm _weight_norm_interface",
     (1, 2): "linalg_lu native_group_norm",
 }
+# Operators in place whose derivative reads what `self` was, by the argument whose gradient needs
+# it; "": any.
+_COPIED = {
+    "": """
+        _foreach_abs_ _foreach_acos_ _foreach_asin_ _foreach_atan_ _foreach_clamp_max_.List
+        _foreach_clamp_max_.Scalar _foreach_clamp_max_.ScalarList _foreach_clamp_min_.List
+        _foreach_clamp_min_.Scalar _foreach_clamp_min_.ScalarList _foreach_cos_ _foreach_cosh_
+        _foreach_erf_ _foreach_erfc_ _foreach_lgamma_ _foreach_log10_ _foreach_log1p_ _foreach_log2_
+        _foreach_log_ _foreach_maximum_.List _foreach_minimum_.List _foreach_pow_.List
+        _foreach_pow_.Scalar _foreach_pow_.ScalarList _foreach_sin_ _foreach_sinh_ abs_ acos_ asin_
+        atan2_ atan_ clamp_ clamp_.Tensor clamp_max_ clamp_max_.Tensor clamp_min_ clamp_min_.Tensor
+        copysign_.Scalar cos_ cosh_ cumprod_ digamma_ erf_ erfc_ erfinv_ gelu_ hardsigmoid_
+        hardswish_ hardtanh_ i0_ index_reduce_ lgamma_ log10_ log1p_ log2_ log_ logit_ mish_
+        mvlgamma_ nan_to_num_ polygamma_ pow_.Scalar pow_.Tensor renorm_ scatter_reduce_.two sgn_
+        silu_ sin_ sinc_ sinh_ threshold_ xlogy_.Scalar_Other xlogy_.Tensor
+        """,
+    "other": """
+        _foreach_div_.List _foreach_div_.Tensor _foreach_mul_.List _foreach_mul_.Tensor div_.Tensor
+        div_.Tensor_mode fmod_.Tensor igamma_ igammac_ mul_.Tensor remainder_.Tensor
+        """,
+    "self": "copysign_.Tensor hypot_ nextafter_",
+    "weight": "_foreach_lerp_.List lerp_.Tensor",
+}
 _kept_results = {name: at for at, names in _KEPT_RESULTS.items() for name in names.split()}
+_copied = {name: argument for argument, names in _COPIED.items() for name in names.split()}
+
+
+def copied_for(name: str) -> str | None:
+    """The argument whose gradient needs what the operator writes over, "" for any; or None."""
+    return _copied.get(name)
 
 
 def kept_results(name: str) -> tuple[int, ...]:
     """Places of the results that the derivative of an operator reads."""
+    if name in _kept_results:
+        return _kept_results[name]
     base, dot, overload = name.partition(".")
-    return _kept_results.get(name) or _kept_results.get(base.rstrip("_") + dot + overload, ())
+    return _kept_results.get(base.rstrip("_") + dot + overload, ())
 
 
 def kept_arguments(name: str) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from dispatch._C.operator cimport (
     python_modules, qualified_name,
 )
 from dispatch._C.python_dispatcher cimport call_python_dispatcher
-from dispatch._C.python_kernel cimport keep_results, python_fallback
+from dispatch._C.python_kernel cimport keep_results, keep_self, python_fallback
 from dispatch._C.python_api cimport PyObject_TypeCheck_
 from dispatch._C.references cimport give, take
 from dispatch._C.stack cimport check_depth
@@ -378,6 +378,7 @@ cdef PyObject* call_autograd(Kernel* k, PyObject* op, uint64_t ks, PyObject** ar
         check_writable(e, args)
         if e.emitted != NULL:
             check_read(e, args)
+            keep_self(e, args)
     if record and e.name in unfollowed:
         check_followed(e, args, <tuple>unfollowed[e.name])
     if e.emitted != NULL:
@@ -392,7 +393,7 @@ cdef PyObject* call_autograd(Kernel* k, PyObject* op, uint64_t ks, PyObject** ar
         if e.sig.n_rets == 0 and e.flags & OF_MUTABLE:
             mark_written(e, args)
         if e.emitted != NULL:
-            keep_results(e, result)
+            keep_results(e, args, result)
     return give(result)
 
 

@@ -24,4 +24,6 @@ cdef object get_overload(OperatorEntry e)
 # thread's key sets stay as they are.
 cdef PyObject* ask_handlers(PyObject* op, PyObject** args, ThreadState* ts, bint with_modes) except NULL
 # Modes and subclasses see the results that the derivative of `e` reads being detached (SavedVariable of an output).
-cdef int keep_results(OperatorEntry e, object result) except -1
+cdef int keep_results(OperatorEntry e, PyObject** args, object result) except -1
+# They see a tensor that is going to be written being cloned where that derivative reads what it was.
+cdef int keep_self(OperatorEntry e, PyObject** args) except -1

@@ -22,17 +22,17 @@ from dispatch._C.operator cimport (
 )
 from dispatch._C.python_api cimport (
     PY_VECTORCALL_ARGUMENTS_OFFSET, PyFunction_Check_, PyList_Check_, PyList_GET_ITEM_, PyList_GET_SIZE_, PyObject_TypeCheck_,
-    PyObject_Vectorcall_, PySequence_Check_, PyTuple_New_, PyTuple_SET_ITEM_, Py_DECREF_, Py_INCREF_, Py_NotImplemented_,
-    Py_TYPE_, try_vectorcall, try_vectorcall_method,
+    PyObject_Vectorcall_, PySequence_Check_, PyTuple_New_, PyTuple_SET_ITEM_, Py_DECREF_, Py_INCREF_, Py_None_,
+    Py_NotImplemented_, Py_TYPE_, try_vectorcall, try_vectorcall_method,
 )
 from dispatch._C.references cimport give, raised, set_error, take
 from dispatch._C.stack cimport check_depth, leave_call, try_depth, try_enter
 from dispatch._C.symbolic cimport NK_NONE, number_kind
-from dispatch._C.tensor cimport TF_FAKE, TF_HAS_TORCH_DISPATCH, TF_REQUIRES_GRAD, Tensor
+from dispatch._C.tensor cimport TF_FAKE, TF_HAS_TORCH_DISPATCH, TF_REQUIRES_GRAD, Tensor, needs_grad
 from dispatch._C.tls cimport ThreadState, get_top_mode, pop_mode, restore_mode, tls
 from dispatch._C.values cimport ArgSpec, RetSpec, Signature, describe_value, equals_default, is_number
 
-from dispatch._C.derivatives import kept_results
+from dispatch._C.derivatives import copied_for, kept_results
 from dispatch._C.disabled import _disabled_torch_dispatch_impl as disabled_dispatch
 
 cdef extern from *:
@@ -511,29 +511,71 @@ cdef PyObject* python_fallback(Kernel* k, PyObject* op, uint64_t ks, PyObject** 
     return give(checked(<OperatorEntry>op, result))
 
 
-cdef OperatorEntry detach = None
+cdef OperatorEntry clone = None, detach = None
 
 
-cdef int keep_results(OperatorEntry e, object result) except -1:
-    """A plain FakeTensorMode or fake tensor sees nothing that anybody could tell."""
+cdef int keep_self(OperatorEntry e, PyObject** args) except -1:
+    global clone
+    cdef ThreadState* ts = tls()
+    cdef PyObject* given[2]
+    cdef object selves = <object>args[0]
+    cdef Py_ssize_t i
+    if not is_watched(ts, selves):
+        return 0
+    name = copied_for(qualified_name(e).partition("::")[2])
+    if name is None:
+        return 0
+    if clone is None:
+        clone = need_entry("aten::clone", "")
+    given[1] = Py_None_
+    for i, t in enumerate(selves if isinstance(selves, list) else [selves]):
+        if (get_top_mode(ts) != NULL or handles_calls(t)) and requires_grad_at(e, args, name, i):
+            given[0] = <PyObject*>t
+            take(python_fallback(NULL, <PyObject*>clone, 0, given))
+    return 0
+
+
+cdef bint requires_grad_at(OperatorEntry e, PyObject** args, str name, Py_ssize_t i) except -1:
+    """Whether the argument called `name`, any without a name, does; of lists the element `i`."""
+    cdef int place
+    for place in range(e.sig.n_args):
+        if e.sig.args[place].kind == AK_TENSOR and (not name or <object>e.sig.args[place].name == name):
+            t = <object>args[place]
+            if isinstance(t, list):
+                t = (<list>t)[i] if i < len(<list>t) else None
+            if isinstance(t, Tensor) and needs_grad(<Tensor>t):
+                return True
+    return False
+
+
+cdef int keep_results(OperatorEntry e, PyObject** args, object result) except -1:
     global detach
     cdef ThreadState* ts = tls()
-    cdef PyObject* mode = get_top_mode(ts)
-    cdef PyObject* args[1]
-    cdef bint is_tuple = isinstance(result, tuple)
-    if ts.excluded & KS_Python or (mode != NULL and Py_TYPE_(mode) == fast_mode_class):
+    cdef PyObject* given[1]
+    if result is None and e.sig.n_args:
+        result = <object>args[0]                  # lists that were written
+    if not is_watched(ts, result):
         return 0
-    if mode == NULL and not handles_calls((<tuple>result)[0] if is_tuple and <tuple>result else result):
-        return 0
+    if detach is None:
+        detach = need_entry("aten::detach", "")
     for place in kept_results(qualified_name(e).partition("::")[2]):
-        t = (<tuple>result)[place] if is_tuple else result
-        if not (<Tensor?>t).c_flags & TF_REQUIRES_GRAD or (mode == NULL and not handles_calls(t)):
-            continue
-        if detach is None:
-            detach = need_entry("aten::detach", "")
-        args[0] = <PyObject*>t
-        take(python_fallback(NULL, <PyObject*>detach, 0, args))
+        t = (<tuple>result)[place] if isinstance(result, tuple) else result
+        for kept in t if isinstance(t, list) else [t]:
+            if (<Tensor?>kept).c_flags & TF_REQUIRES_GRAD and (get_top_mode(ts) != NULL or handles_calls(kept)):
+                given[0] = <PyObject*>kept
+                take(python_fallback(NULL, <PyObject*>detach, 0, given))
     return 0
+
+
+cdef inline bint is_watched(ThreadState* ts, object value) except -1:
+    """Whether a mode or the subclass of the first tensor in `value` sees what is kept; a plain FakeTensorMode or fake tensor sees
+    nothing that anybody could tell."""
+    cdef PyObject* mode = get_top_mode(ts)
+    if ts.excluded & KS_Python or mode != NULL:
+        return not ts.excluded & KS_Python and Py_TYPE_(mode) != fast_mode_class
+    while isinstance(value, (tuple, list)) and value:
+        value = value[0]
+    return handles_calls(value)
 
 
 cdef inline bint handles_calls(object t) noexcept:
