@@ -20,7 +20,7 @@ from dispatch._C.operator cimport (
     python_modules, qualified_name,
 )
 from dispatch._C.python_dispatcher cimport call_python_dispatcher
-from dispatch._C.python_kernel cimport keep_results, keep_self, python_fallback
+from dispatch._C.python_kernel cimport keep_results, keep_self, python_fallback, requires_grad_at
 from dispatch._C.python_api cimport PyObject_TypeCheck_
 from dispatch._C.references cimport give, take
 from dispatch._C.stack cimport check_depth
@@ -468,10 +468,8 @@ cdef int gather_storages(object value, set found) except -1:
 cdef bint shares_storage(object value, set found) except -1:
     """Whether a tensor in `value` has one of the storages found; its own is one from now on."""
     if isinstance(value, (list, tuple)):
-        for v in value:
-            if shares_storage(v, found):
-                return True
-    elif isinstance(value, Tensor) and (<Tensor>value).c_storage is not None:
+        return any([shares_storage(v, found) for v in value])
+    if isinstance(value, Tensor) and (<Tensor>value).c_storage is not None:
         if (<Tensor>value).c_storage in found:
             return True
         found.add((<Tensor>value).c_storage)
@@ -555,19 +553,22 @@ def set_grad_fn(Tensor t not None, node):
 
 cdef bint has_differentiable(object result) except -1:
     if isinstance(result, (tuple, list)):
-        for t in result:
-            if has_differentiable(t):
-                return True
-        return False
+        return any([has_differentiable(t) for t in result])
     return isinstance(result, Tensor) and is_differentiable(<Tensor>result)
 
 
 cdef int mark_written(OperatorEntry e, PyObject** args) except -1:
-    """What has no results marks what it wrote (_foreach_add_)."""
+    """What has no results marks what it wrote: of lists each tensor that gradients reach (_foreach_add_)."""
     cdef int i
     for i in range(e.sig.n_args):
-        if e.sig.args[i].flags & AF_WRITE:
+        if not e.sig.args[i].flags & AF_WRITE:
+            continue
+        if e.emitted == NULL or not isinstance(<object>args[i], list):
             mark_outputs(e, <object>args[i])
+            continue
+        for place, t in enumerate(<list>args[i]):
+            if requires_grad_at(e, args, "", place):
+                mark_outputs(e, t)
     return 0
 
 

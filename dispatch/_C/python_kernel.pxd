@@ -27,3 +27,5 @@ cdef PyObject* ask_handlers(PyObject* op, PyObject** args, ThreadState* ts, bint
 cdef int keep_results(OperatorEntry e, PyObject** args, object result) except -1
 # They see a tensor that is going to be written being cloned where that derivative reads what it was.
 cdef int keep_self(OperatorEntry e, PyObject** args) except -1
+# Whether the tensor argument called `name`, any where that is "", requires grad; of a list its element `i`.
+cdef bint requires_grad_at(OperatorEntry e, PyObject** args, str name, Py_ssize_t i) except -1

@@ -536,7 +536,6 @@ cdef int keep_self(OperatorEntry e, PyObject** args) except -1:
 
 
 cdef bint requires_grad_at(OperatorEntry e, PyObject** args, str name, Py_ssize_t i) except -1:
-    """Whether the argument called `name`, any without a name, does; of lists the element `i`."""
     cdef int place
     for place in range(e.sig.n_args):
         if e.sig.args[place].kind == AK_TENSOR and (not name or <object>e.sig.args[place].name == name):

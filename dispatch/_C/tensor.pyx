@@ -649,14 +649,14 @@ cdef class Tensor:
     @property
     def data(self):
         """The same values without autograd's relations, and with a version counter of its own."""
-        if (self.c_keys & KS_Python or n_dispatch_modes(tls())) and not tls().excluded & KS_Python:
+        cdef ThreadState* ts = tls()
+        if not ts.excluded & KS_Python and (self.c_keys & KS_Python or n_dispatch_modes(ts) and not self.c_flags & TF_FUNCTIONAL):
             found = hook("data")(self)       # PyTorch detaches, which handlers see
             if isinstance(found, Tensor) and found is not self:      # this object: a mode that traces knows it by identity
                 if type(found) is Tensor:
                     (<Tensor>found).c_base = (<Tensor>found).c_autograd = None
                     (<Tensor>found).c_flags &= ~<uint32_t>(TF_IS_VIEW | TF_REQUIRES_GRAD | TF_VIEW_MARKS)
-                if not (<Tensor>found).c_flags & TF_IS_VIEW:
-                    drop_counter(<Tensor>found)
+                if not (<Tensor>found).c_flags & TF_IS_VIEW: drop_counter(<Tensor>found)
             return found
         return alias_as(self, <type>type(self) if self.c_keys & KS_Python else Tensor)
 

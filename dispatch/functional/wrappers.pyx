@@ -544,4 +544,10 @@ def _propagate_functional_input_mutation(Tensor unwrapped_ not None, wrapped):
     call_below("aten::copy_", "", (unwrapped_, value), {}, True)
 
 
-print_as_wrapper("_to_functional_tensor", _is_functional_tensor, _from_functional_tensor)
+def _is_of_transform(t):
+    """Whether `functionalize` wraps `t`."""
+    return is_functional(t) and state_of(<Tensor>t).transform
+
+
+print_as_wrapper("FunctionalTensor(lvl=1, value=\\\n", _is_of_transform, _from_functional_tensor, marked=False)
+print_as_wrapper("_to_functional_tensor(", _is_functional_tensor, _from_functional_tensor)

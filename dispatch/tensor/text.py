@@ -25,8 +25,8 @@ from dispatch.modes.stack import _disable_current_modes
 from dispatch.tensor.data import plain_values
 
 __all__ = [
-    "get_printoptions", "print_as_wrapper", "printoptions", "render_call", "set_printoptions",
-    "tensor_text",
+    "PRINT_OPTS", "get_printoptions", "print_as_wrapper", "printoptions", "render_call",
+    "set_printoptions", "tensor_text",
 ]  # fmt: skip
 
 
@@ -50,7 +50,7 @@ _PROFILES = {
     "short": _Options(precision=2, edgeitems=2),
     "full": _Options(threshold=float("inf")),
 }
-_options = _Options()
+PRINT_OPTS = _Options()
 
 
 def set_printoptions(
@@ -72,15 +72,15 @@ def set_printoptions(
     for field in ("precision", "threshold", "edgeitems", "linewidth"):
         given = locals()[field]
         if start is not None:
-            setattr(_options, field, getattr(start, field))
+            setattr(PRINT_OPTS, field, getattr(start, field))
         if given is not None:
-            setattr(_options, field, given)
-    _options.sci_mode = sci_mode
+            setattr(PRINT_OPTS, field, given)
+    PRINT_OPTS.sci_mode = sci_mode
 
 
 def get_printoptions() -> dict[str, Any]:
     """The arguments of `set_printoptions` that hold now."""
-    return asdict(_options)
+    return asdict(PRINT_OPTS)
 
 
 @contextmanager
@@ -101,15 +101,19 @@ def render_call(fn: Any, args: Iterable[Any], kwargs: dict[str, Any]) -> str:
     return f"{resolve_name(fn) or fn}({', '.join(shown)})"
 
 
-# (the name of what makes a wrapper, whether a tensor is one, what it holds)
-_wrappers: list[tuple[str, Callable[[Tensor], bool], Callable[[Tensor], Tensor]]] = []
+# (a call up to the value, whether a tensor is shown so, what it holds, whether marks follow)
+_wrappers: list[tuple[str, Callable[[Tensor], bool], Callable[[Tensor], Tensor], bool]] = []
 
 
 def print_as_wrapper(
-    maker: str, is_wrapper: Callable[[Tensor], bool], value_of: Callable[[Tensor], Tensor]
+    call: str,
+    is_wrapper: Callable[[Tensor], bool],
+    value_of: Callable[[Tensor], Tensor],
+    marked: bool = True,
 ) -> None:
-    """Show tensors of a kind as a call of `maker` on what they hold."""
-    _wrappers.append((maker, is_wrapper, value_of))
+    """Show tensors of a kind as a call, which is given up to what they hold; marks are autograd's,
+    and a tensor on meta that has them is shown as any."""
+    _wrappers.append((call, is_wrapper, value_of, marked))
 
 
 _plain: set[type] = set()
@@ -135,20 +139,22 @@ def _text(self: Tensor, prefix: str, contents: str | None) -> str:
         return _joined(prefix, contents, _suffixes(self, without_values))
     values = _values_of(self) if self.ndim <= _MOST_DIMS else None
     suffixes = _suffixes(self, values is None)
-    for maker, is_wrapper, value_of in _wrappers:
+    for call, is_wrapper, value_of, marked in _wrappers:
+        if not marked and is_wrapper(self):
+            return f"{call}{value_of(self)!r})"
         if is_wrapper(self) and self.device.type != "meta":
             said = ("dtype=", "size=")
             suffixes = [s for s in suffixes if not s.startswith(said)]
-            return _joined(f"{maker}(", repr(value_of(self)), suffixes)
+            return _joined(call, repr(value_of(self)), suffixes)
     if values is None:
         return _joined(prefix, "...", suffixes)
     if self.numel() == 0:
         return _joined(prefix, "[]", suffixes)
-    if _options.edgeitems == 0 and self.ndim and self.numel() > _options.threshold:
+    if PRINT_OPTS.edgeitems == 0 and self.ndim and self.numel() > PRINT_OPTS.threshold:
         return _joined(prefix, "[...]", suffixes)
     if _is_handled(values):
         with no_grad(), _disable_current_modes():
-            shown = np.array(_by_handler(values, self.numel() > _options.threshold))
+            shown = np.array(_by_handler(values, self.numel() > PRINT_OPTS.threshold))
     elif values.data_ptr():
         shown = _shown(plain_values(values))
     else:
@@ -167,7 +173,7 @@ def _by_handler(self: Tensor, summarized: bool) -> Any:
     Raises: what the handler raises; RuntimeError for a row that is still of a class with a handler
     and has no `tolist` of its own.
     """
-    edge = _options.edgeitems
+    edge = PRINT_OPTS.edgeitems
     n = self.shape[0] if self.ndim else 1
     cut = summarized and n > 2 * edge
     if self.ndim == 0:
@@ -200,7 +206,7 @@ def _suffixes(self: Tensor, without_values: bool) -> list[str]:
     on_cpu = self.device.type == "cpu"
     if not on_cpu:
         found.append(f"device='{self.device}'")
-    hidden = self.ndim != 1 if self.numel() == 0 else _options.edgeitems == 0
+    hidden = self.ndim != 1 if self.numel() == 0 else PRINT_OPTS.edgeitems == 0
     if without_values or hidden:
         found.append(f"size={tuple(self.shape)}")
     if not _is_usual(self, without_values or self.numel() == 0):
@@ -234,7 +240,7 @@ def _joined(prefix: str, text: str, suffixes: list[str]) -> str:
     out = prefix + text
     line = len(out) - out.rfind("\n") + 1
     for suffix in suffixes:
-        if line + len(suffix) + 2 > _options.linewidth:
+        if line + len(suffix) + 2 > PRINT_OPTS.linewidth:
             out += ",\n" + " " * len(prefix) + suffix
             line = len(prefix) + len(suffix)
         else:
@@ -245,12 +251,12 @@ def _joined(prefix: str, text: str, suffixes: list[str]) -> str:
 
 def _shown(values: np.ndarray) -> np.ndarray:
     """The values without the middle of long dimensions, when there are many."""
-    if values.size > _options.threshold:
+    if values.size > PRINT_OPTS.threshold:
         for dim, n in enumerate(values.shape):
-            if n > 2 * _options.edgeitems:
+            if n > 2 * PRINT_OPTS.edgeitems:
                 values = np.take(
                     values,
-                    [*range(_options.edgeitems), *range(n - _options.edgeitems, n)],
+                    [*range(PRINT_OPTS.edgeitems), *range(n - PRINT_OPTS.edgeitems, n)],
                     axis=dim,
                 )
     return values
@@ -278,7 +284,7 @@ def _nested(values: np.ndarray, whole: Any, indent: int, one: Any, width: int) -
         return _row(values, whole[0], indent, one, width)
     parts = [_nested(v, whole[1:], indent + 1, one, width) for v in values]
     if len(parts) < whole[0]:
-        parts.insert(_options.edgeitems, "...")
+        parts.insert(PRINT_OPTS.edgeitems, "...")
     gap = "," + "\n" * (values.ndim - 1) + " " * (indent + 1)
     return "[" + gap.join(parts) + "]"
 
@@ -286,8 +292,8 @@ def _nested(values: np.ndarray, whole: Any, indent: int, one: Any, width: int) -
 def _row(values: np.ndarray, n: int, indent: int, one: Any, width: int) -> str:
     texts = [one(v) for v in values]
     if len(texts) < n:
-        texts.insert(_options.edgeitems, " ...")
-    per_line = max(1, (_options.linewidth - indent) // (width + 2))
+        texts.insert(PRINT_OPTS.edgeitems, " ...")
+    per_line = max(1, (PRINT_OPTS.linewidth - indent) // (width + 2))
     lines = [texts[i : i + per_line] for i in range(0, len(texts), per_line)]
     return "[" + (",\n" + " " * (indent + 1)).join(", ".join(line) for line in lines) + "]"
 
@@ -312,17 +318,17 @@ class _Format:
             low, high = sizes.min(), sizes.max()
             self.whole = bool((sizes == np.ceil(sizes)).all())
             self.scientific = bool(high / low > 1000.0 or high > 1.0e8 or low < 1.0e-4)
-        if _options.sci_mode is not None:
-            self.scientific = _options.sci_mode
+        if PRINT_OPTS.sci_mode is not None:
+            self.scientific = PRINT_OPTS.sci_mode
 
     def _text(self, value: Any) -> str:
         if not self.is_float:
             return str(value)
         value = float(value)
         if self.scientific:
-            return f"{value:.{_options.precision}e}"
+            return f"{value:.{PRINT_OPTS.precision}e}"
         if not self.whole:
-            return f"{value:.{_options.precision}f}"
+            return f"{value:.{PRINT_OPTS.precision}f}"
         return f"{value:.0f}" + ("." if np.isfinite(value) else "")
 
     def __call__(self, value: Any) -> str:

@@ -41,6 +41,26 @@ def in_place(s, log):
         _logged(s, log, name, lambda n=name: getattr(s.ops.aten, n)(x * 1))
 
 
+def written_over(s, log):
+    x, y, z = _input(s), _input(s), s.T.ones(2, 2)
+    for name in "sin_ cos_ log_ abs_ sgn_ erf_ square_ digamma_ silu_ hardswish_ atan_".split():
+        _logged(s, log, name, lambda n=name: getattr(s.ops.aten, n)(x * 1))
+    for name in "mul_ div_ pow_ copysign_ hypot_ atan2_ fmod_ add_ xlogy_ clamp_min_".split():
+        for label, a, b in (("both", x, y), ("self", x, z), ("other", z, y)):
+            _logged(s, log, f"{name} {label}", lambda n=name, a=a, b=b: getattr(a * 1, n)(b))
+
+
+def lists(s, log):
+    x, z = _input(s), s.T.ones(2, 2)
+    foreach = lambda name: getattr(s.T, f"_foreach_{name}")  # noqa: E731
+    for name in "exp tanh sqrt reciprocal max norm sin".split():
+        _logged(s, log, name, lambda n=name: foreach(n)([x, z]) and x)
+    for name in "exp_ tanh_ sin_ abs_".split():
+        _logged(s, log, name, lambda n=name: (foreach(n)([x * 1, z * 1]), x)[1])
+    for name in "mul_ div_ pow_ add_ maximum_".split():
+        _logged(s, log, name, lambda n=name: (foreach(n)([x * 1, z * 1], [z, x]), x)[1])
+
+
 def reductions(s, log):
     x = _input(s)
     for name in REDUCTIONS:

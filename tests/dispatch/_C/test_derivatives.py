@@ -101,6 +101,11 @@ def test_lists_that_are_written_are_outputs_and_leaves_among_them_are_refused():
     y = dispatch.ones(2)
     dispatch._foreach_mul_([y], [leaf(2)])
     assert y.grad_fn.name() == "MulBackward0"
+    one, two = leaf(2) * 1, dispatch.ones(2)
+    dispatch._foreach_exp_([one, two])
+    assert one.grad_fn.name() == "ExpBackward0" and not two.requires_grad
+    dispatch._foreach_lerp_([two, dispatch.ones(2)], [one, two.clone()], 0.5)
+    assert two.grad_fn.name() == "LerpBackward0"
 
 
 def test_a_view_that_is_written_is_made_anew():

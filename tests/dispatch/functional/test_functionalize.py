@@ -307,3 +307,19 @@ def test_of_results_and_written_values_the_last_ones_are_written():
     found = functionalize(norm)(x, None, None, mean, var, True, 0.1, 1e-5)
     assert [mean.tolist(), var.tolist()] == [seen.tolist(), wide.tolist()]
     assert [t.tolist() for t in found] == [t.tolist() for t in wanted]
+
+
+def test_wrappers_of_a_transform_are_shown_with_its_level_and_their_data_is_seen_by_no_mode():
+    texts = []
+
+    def f(x):
+        texts.append(repr(x))
+        return x.data + 1
+
+    x = dispatch.ones(2, requires_grad=True)
+    with Log() as log:
+        functionalize(f)(x)
+    assert texts == ["FunctionalTensor(lvl=1, value=\\\ntensor([1., 1.], requires_grad=True))"]
+    assert log.ops == [dispatch.ops.aten.add.Tensor]
+    plain = _C._to_functional_tensor(dispatch.ones(2))
+    assert repr(plain) == "_to_functional_tensor(tensor([1., 1.]))"

@@ -7,6 +7,7 @@ import pytest
 import dispatch
 from dispatch import tensor
 from dispatch.modes import TorchDispatchMode
+from dispatch.tensor.text import PRINT_OPTS, get_printoptions
 
 
 @pytest.mark.parametrize(
@@ -67,6 +68,9 @@ def test_print_options_hold_until_they_are_set_back():
     dispatch.set_printoptions(precision=2)
     try:
         assert repr(value) == "tensor([   1.23, 1000.00])"
+        assert PRINT_OPTS.precision == get_printoptions()["precision"] == 2
+        PRINT_OPTS.sci_mode = True
+        assert repr(value) == "tensor([1.23e+00, 1.00e+03])"
     finally:
         dispatch.set_printoptions(profile="default")
     assert "1.2346" in repr(value)

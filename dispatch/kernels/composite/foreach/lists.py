@@ -58,6 +58,12 @@ def _check(lists: Sequence[Any]) -> None:
 def _each(call: Callable[..., Any]) -> Callable[..., list[Any]]:
     def results(*args: Any, **kwargs: Any) -> list[Any]:
         _check([a for a in args if isinstance(a, list)])
+        for a in args:
+            if isinstance(a, Tensor) and a.dim():
+                raise refused(
+                    f"scalar tensor expected to be 0 dim but it has {a.dim()} dimensions and "
+                    f"{a.numel()} elements."
+                )
         each = partial(call, **kwargs) if kwargs else call
         return list(map(each, *[a if isinstance(a, list) else repeat(a) for a in args]))
 

@@ -164,6 +164,11 @@ CALLS = [
     (lambda: A._foreach_add([], 1), RuntimeError, "Tensor list must have at least one tensor."),
     (lambda: A._foreach_mul([], []), RuntimeError, "Tensor list must have at least one tensor."),
     (
+        lambda: A._foreach_mul_([o(2)], o(1)),
+        RuntimeError,
+        "scalar tensor expected to be 0 dim but it has 1 dimensions and 1 elements",
+    ),
+    (
         lambda: A._foreach_addcmul([o(2)], [o(2)], [o(2)], o(2)),
         RuntimeError,
         "scalars must be a 1-D tensor with a number for each of 1",
