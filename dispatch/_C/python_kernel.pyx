@@ -409,7 +409,14 @@ cdef PyObject* call_handler(PyObject* tensor, PyObject** vec) except NULL:
 
 
 cdef PyObject* ask_handlers(PyObject* op, PyObject** args, ThreadState* ts, bint with_modes) except NULL:
-    """What the innermost mode answers, with itself off; without modes, or when it declines, the subclasses' answer. Not checked."""
+    return ask(op, args, ts, with_modes, False)
+
+
+cdef PyObject* ask(PyObject* op, PyObject** args, ThreadState* ts, bint with_modes, bint naming) except NULL:
+    """What the innermost mode answers, with itself off; without modes, or when it declines, the subclasses' answer. Not checked.
+
+    `naming`: the class of the first argument is among the types, with a handler or without (torchDispatchFromTensorImpl).
+    """
     cdef OperatorEntry e = <OperatorEntry>op
     cdef PyObject* vec[6]
     cdef PyObject* first
@@ -421,7 +428,10 @@ cdef PyObject* ask_handlers(PyObject* op, PyObject** args, ThreadState* ts, bint
     cdef object types, a, kw, func = get_overload(e)
     first = find_overloaded(&e.sig, args, &several)
     overloaded = all_overloaded(&e.sig, args) if several else None
-    types = () if first == NULL else (<object>Py_TYPE_(first),) if not several else tuple([type(t) for t in overloaded])
+    if first == NULL and naming:
+        types = (<object>Py_TYPE_(args[0]),)
+    else:
+        types = () if first == NULL else (<object>Py_TYPE_(first),) if not several else tuple([type(t) for t in overloaded])
     a = new_positional(e, args)
     kw = new_keywords(e, args)
     vec[1] = <PyObject*>func
@@ -489,6 +499,10 @@ cdef PyObject* call_fast_mode(PyObject* mode, PyObject* op, uint64_t ks, PyObjec
 
 
 cdef PyObject* python_fallback(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
+    return give(answer(op, ks, args, False))
+
+
+cdef inline object answer(PyObject* op, uint64_t ks, PyObject** args, bint naming):
     """The Python key: modes, then subclasses, with every functionality above this key off."""
     cdef ThreadState* ts = tls()
     cdef uint64_t excluded = ts.excluded
@@ -498,20 +512,30 @@ cdef PyObject* python_fallback(Kernel* k, PyObject* op, uint64_t ks, PyObject** 
     ts.excluded |= ABOVE_PYTHON
     try:
         if mode == NULL or Py_TYPE_(mode) != fast_mode_class or (rules and has_rule_for_fast_mode(<OperatorEntry>op)):
-            r = ask_handlers(op, args, ts, True)
+            r = ask(op, args, ts, True, naming)
         else:
             r = call_fast_mode(mode, op, ks, args, ts)
             if r != Py_NotImplemented_:
-                return r
+                return take(r)
             Py_DECREF_(r)
-            r = ask_handlers(op, args, ts, False)
+            r = ask(op, args, ts, False, naming)
     finally:
         ts.excluded = excluded
     result = take(r)
-    return give(checked(<OperatorEntry>op, result))
+    return checked(<OperatorEntry>op, result)
 
 
 cdef OperatorEntry clone = None, detach = None
+
+
+def _seen_detach(Tensor t not None):
+    """`t` detached by modes and its handler (PyInterpreter's `detach`): the class is among the types."""
+    global detach
+    cdef PyObject* args[1]
+    if detach is None:
+        detach = need_entry("aten::detach", "")
+    args[0] = <PyObject*>t
+    return answer(<PyObject*>detach, 0, args, True)
 
 
 cdef int keep_self(OperatorEntry e, PyObject** args) except -1:
@@ -548,21 +572,16 @@ cdef bint requires_grad_at(OperatorEntry e, PyObject** args, str name, Py_ssize_
 
 
 cdef int keep_results(OperatorEntry e, PyObject** args, object result) except -1:
-    global detach
     cdef ThreadState* ts = tls()
-    cdef PyObject* given[1]
     if result is None and e.sig.n_args:
         result = <object>args[0]                  # lists that were written
     if not is_watched(ts, result):
         return 0
-    if detach is None:
-        detach = need_entry("aten::detach", "")
     for place in kept_results(qualified_name(e).partition("::")[2]):
         t = (<tuple>result)[place] if isinstance(result, tuple) else result
         for kept in t if isinstance(t, list) else [t]:
             if (<Tensor?>kept).c_flags & TF_REQUIRES_GRAD and (get_top_mode(ts) != NULL or handles_calls(kept)):
-                given[0] = <PyObject*>kept
-                take(python_fallback(NULL, <PyObject*>detach, 0, given))
+                _seen_detach(kept)
     return 0
 
 

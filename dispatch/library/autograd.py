@@ -12,6 +12,7 @@ from dispatch._C.fallbacks import Node, follow_view, set_grad_fn
 from dispatch._C.grad_mode import no_grad
 from dispatch._C.guards import _AutoDispatchBelowAutograd
 from dispatch._C.keys import DispatchKeySet
+from dispatch._C.naming import full_name
 from dispatch._C.native_functor import NativeFunctor
 from dispatch._C.overload import OpOverload
 from dispatch._C.tensor import Tensor
@@ -169,8 +170,11 @@ def make_autograd_impl(op: OpOverload, info: InfoProtocol) -> NativeFunctor:
     node_class = type(
         f"GeneratedBackwardFor_{op.namespace}_{op._packet_name()}_{op._overloadname}Backward",
         (_ListNode if has_lists else _Node,),
-        {"_op": op, "_info": info},
-    )
+        {
+            "_op": op, "_info": info, "__repr__": object.__repr__,
+            "__module__": full_name("autograd.function"),
+        },
+    )  # fmt: skip
     has_kwarg_only = schemas.has_kwarg_only_args(schema)
 
     def record(keyset: DispatchKeySet, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -20,7 +20,7 @@ from dispatch import _C
 from dispatch._C.function import OpFunction, _find_function, _find_room_function
 from dispatch._C.guards import _RestorePythonTLSSnapshot
 from dispatch._C.inspection import _dispatch_get_all_op_names
-from dispatch._C.naming import full_name
+from dispatch._C.naming import full_name, package_name
 from dispatch._C.overload import OpOverload, OpOverloadPacket
 from dispatch._C.tensor import Tensor
 from dispatch._C.tls import (
@@ -486,6 +486,8 @@ def resolve_name(f: Any) -> str | None:
     """The dotted name of a function that a handler is shown; None for one that is not known."""
     if isinstance(f, (OpOverload, OpOverloadPacket)):
         return str(f)
+    if isinstance(f, type) and f.__module__ == package_name():  # `device`, which modes see called
+        return full_name(f.__name__)
     return _get_overridable_functions()[1].get(f)
 
 

@@ -16,6 +16,7 @@ from dispatch import _C
 from dispatch._C.function import _enter_methods, _find_function
 from dispatch._C.generated.type_names import DTYPE_METHODS
 from dispatch._C.guards import DisableTorchFunctionSubclass
+from dispatch._C.python_kernel import _seen_detach
 from dispatch._C.slots import _install_tensor_attribute, _set_tensor_hook
 from dispatch._C.tensor import Tensor
 from dispatch._C.torch_function import (
@@ -117,11 +118,6 @@ def nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
 # ---- attributes, text, copies
 
 
-def _detached(self: Tensor) -> Tensor:
-    """`x.data` where a mode or a handler is to see that it is taken."""
-    return _aten.detach.default(self)
-
-
 _text = later("tensor.text.tensor_text")
 _copy = later("tensor.copy.deepcopy")
 _reduce = later("tensor.copy.reduce")
@@ -166,7 +162,7 @@ _OLDER: dict[str, Callable[..., Any]] = {
 def _register_hooks() -> None:
     plain: dict[str, Callable[..., Any]] = {
         "__init__": _quiet(later("tensor.data.construct")),
-        "__iter__": _iterate, "__repr__": _represent, "data": _detached,
+        "__iter__": _iterate, "__repr__": _represent, "data": _seen_detach,
         "constructed": _quiet(later("tensor.data.constructed")),
         "storage": later("tensor.storage.call"),
         "storage_attribute": later("tensor.storage.attribute"),

@@ -15,6 +15,7 @@ import numpy as np
 
 from dispatch._C import dtypes
 from dispatch._C.arrays import from_numpy
+from dispatch._C.guards import DisableTorchFunction
 from dispatch._C.naming import full_name, package_name
 from dispatch._C.size import Size
 from dispatch._C.storage import Storage
@@ -329,7 +330,7 @@ def _typed(name: str, dtype: str) -> type:
 
     def new(cls: type, *args: Any, size: Any = None, device: Any = "cpu") -> Tensor:
         args = args if size is None else (*args, Size(size))
-        if device is not None and dtypes.device(device).type != "cpu":
+        if device is not None and str(device).partition(":")[0] != "cpu":
             raise RuntimeError(f"{name}: makes tensors on cpu, not on {device}")
         if len(args) == 1 and is_any_storage(args[0]):
             return over_storage(args[0], kind)
@@ -342,7 +343,8 @@ def _typed(name: str, dtype: str) -> type:
         if len(args) == 1 and not isinstance(args[0], (int, Size)):
             return tensor(args[0], dtype=kind)
         sizes = list(args[0]) if args and isinstance(args[0], Size) else list(args) or [0]
-        return _empty(sizes, kind)
+        with DisableTorchFunction():
+            return _empty(sizes, kind)
 
     kind = getattr(dtypes, dtype)
     text = f"Called, it makes a tensor of {dtype} on the CPU; `isinstance` asks whether one is."

@@ -243,6 +243,23 @@ def test_a_mode_sees_that_results_are_kept_for_derivatives(call, seen):
     assert mode.log.count("detach") == (seen[0] == "detach") and "clone" not in mode.log
 
 
+def test_a_kept_result_and_data_are_detached_with_their_class_among_the_types():
+    seen = []
+
+    class Types(Logging):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            seen.append((func._overloadpacket.__name__, types))
+            return super().__torch_dispatch__(func, types, args, kwargs)
+
+    x = leaf()
+    with Types():
+        x.exp()
+        x.data  # noqa: B018
+        x.detach()
+    plain = (dispatch.Tensor,)
+    assert seen == [("exp", ()), ("detach", plain), ("detach", plain), ("detach", ())]
+
+
 def test_a_subclass_sees_that_results_are_kept_and_a_fake_tensor_does_not():
     seen = []
 

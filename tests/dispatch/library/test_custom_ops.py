@@ -258,7 +258,9 @@ def test_formulas_of_library_operators_are_taken_back(library):
     more = library("tcl")
     register_autograd("tcl::f", lambda ctx, g: g * 2, lib=more)
     x = dispatch.ones(1, requires_grad=True)
-    assert ops.tcl.f(x).grad_fn.name().startswith("GeneratedBackwardFor_tcl_f")
+    node = ops.tcl.f(x).grad_fn
+    assert node.name().startswith("GeneratedBackwardFor_tcl_f")
+    assert repr(node).startswith("<dispatch.autograd.function.GeneratedBackwardFor_tcl_f")
     more._destroy()
     assert not ops.tcl.f(x).grad_fn.name().startswith("Generated")
 

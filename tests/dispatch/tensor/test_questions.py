@@ -5,6 +5,7 @@ import pytest
 
 import dispatch
 from dispatch import FakeTensorMode
+from dispatch.modes import resolve_name
 from dispatch.symbolic import ShapeEnv
 from dispatch.tensor import questions
 
@@ -104,3 +105,20 @@ def test_a_type_of_tensors_is_no_base_and_tensor_is_of_the_default_dtype():
         type("Sub", (dispatch.FloatTensor,), {})
     for asked in (dispatch.Tensor, "dispatch.Tensor"):
         assert dispatch.ones(1, dtype=dispatch.int32).type(asked).dtype is dispatch.float32
+
+
+def test_function_modes_see_devices_being_made_and_typed_constructors_not():
+    seen = []
+
+    class Names(dispatch.TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            seen.append(resolve_name(func))
+            return func(*args, **(kwargs or {}))
+
+    with Names():
+        dispatch.device("cpu")
+        made = dispatch.FloatTensor(2)
+        with pytest.raises(RuntimeError, match="makes tensors on cpu"):
+            dispatch.FloatTensor(2, device="meta")
+    assert made.shape == (2,)
+    assert seen == ["dispatch.device"]
