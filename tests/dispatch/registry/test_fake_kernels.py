@@ -109,3 +109,57 @@ def test_source_is_the_caller_s_line(lib):
 
     assert fake_kernels["tfi::f"].kernel.source.startswith(__file__ + ":")
     assert get_source(1).startswith(__file__)
+
+
+@pytest.mark.parametrize(
+    ("key", "may_once", "may_override"),
+    [("CPU", True, True), ("CompositeExplicitAutograd", True, True), ("Meta", False, True),
+     ("CompositeImplicitAutograd", False, False)],
+)  # fmt: skip
+def test_what_stands_in_the_way_of_a_fake_kernel(lib, key, may_once, may_override):
+    lib.impl("f", lambda x: x.new_empty(3), key)
+
+    def register(size, override):
+        fake = lambda x: x.new_empty(size)  # noqa: E731
+        L.register_fake("tfi::f", fake, lib=lib, allow_override=override)
+        return ops.tfi.f(META).shape
+
+    if may_once:
+        assert register(4, False) == (4,)
+    with pytest.raises(RuntimeError, match="fake impl" if may_once else key):
+        register(5, False)
+    if may_override:
+        assert register(6, True) == (6,)
+    else:
+        with pytest.raises(RuntimeError, match="decomposes"):
+            register(6, True)
+    assert ops.tfi.f(META).shape == ((6,) if may_override else (3,))
+
+
+def test_what_the_schema_says_of_results_is_known_without_a_kernel(lib):
+    lib.define("one(Tensor x, *, Tensor(a!) out) -> Tensor(a!)", tags=dispatch.Tag.out)
+    two = "two(Tensor x, *, Tensor(a!) o, Tensor(b!) p) -> (Tensor(a!), Tensor(b!))"
+    lib.define(two, tags=dispatch.Tag.out)
+    lib.define("i(Tensor(a!) x, Tensor y) -> Tensor(a!)", tags=dispatch.Tag.inplace)
+    lib.define("new(Tensor(a!) x) -> Tensor")
+    lib.define("nothing(Tensor x) -> ()")
+    with FakeTensorMode():
+        x, y, z = (dispatch.ones(n) for n in (1, 2, 3))
+        assert ops.tfi.one(x, out=y) is y
+        o, p = ops.tfi.two(x, p=z, o=y)
+        assert o is y and p is z
+        assert ops.tfi.i(x, y) is x
+        for op in (ops.tfi.new, ops.tfi.nothing):
+            with pytest.raises(UnsupportedOperatorException):
+                op(x)
+
+
+def test_a_context_ends_with_its_call_after_an_error_too(lib):
+    @L.register_fake("tfi::f", lib=lib)
+    def fake(x):
+        assert L.get_ctx() is not None
+        raise KeyError("mine")
+
+    with FakeTensorMode(), pytest.raises(KeyError, match="mine"):
+        ops.tfi.f(dispatch.ones(1))
+    assert L.get_ctx() is None
