@@ -20,7 +20,7 @@ from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport TF_CONTIGUOUS, read_ints
 from dispatch._C.tensor cimport Tensor, data_of, is_contiguous_as
 from dispatch._C.values cimport IntArray
-from dispatch.kernels.cpu.conv.columns cimport lay_out_any, rows_at_once, take_back, word
+from dispatch.kernels.cpu.conv.columns cimport lay_out_any, rows_at_once, take_back
 from dispatch.kernels.cpu.conv.depthwise cimport (
     Conv, depthwise_back, depthwise_back_last, depthwise_first, depthwise_last, depthwise_of_weight, depthwise_of_weight_last,
     is_depthwise, number,
@@ -133,7 +133,7 @@ cdef void forward_first(void* context, int64_t part, int64_t first, int64_t end)
 
 
 cdef void forward_last(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
-    """Weights (groups, taps and channels, channels out)."""
+    """Weights (groups, channels out, taps and channels): channels are last there too."""
     cdef Share* s = <Share*>context
     cdef Conv* c = s.c
     cdef int64_t u, n, g, row, last, count, rows = c.y.size[0] * c.y.size[1], step = rows_at_once(c, c.item)
@@ -147,32 +147,13 @@ cdef void forward_last(void* context, int64_t part, int64_t first, int64_t end) 
         x, y = s.x + (n * c.x.plane * c.x.c + g * c.cx) * c.item, s.to + (n * c.y.plane * c.y.c + g * c.cy) * c.wide
         w = s.w + g * c.cy * c.depth * c.item
         if c.plain:
-            multiply(c, c.y.plane, c.depth, c.cy, x, c.x.c, 1, w, c.cy, 1, y, c.y.c)
+            multiply(c, c.y.plane, c.depth, c.cy, x, c.x.c, 1, w, 1, c.depth, y, c.y.c)
             continue
         row = u % blocks * step
         last = min(row + step, rows)
         count = (last - row) * c.y.size[2]
         lay_out_any(c, columns, x, row, last)
-        multiply(c, count, c.depth, c.cy, columns, c.depth, 1, w, c.cy, 1, y + row * c.y.size[2] * c.y.c * c.wide, c.y.c)
-
-
-cdef void turn_weights(const Conv* c, word* to, const word* w) noexcept nogil:
-    """(groups, channels out, channels in, taps) as (groups, taps and channels in, channels out)."""
-    cdef int64_t g, o, e, t
-    for g in range(c.groups):
-        for o in range(c.cy):
-            for e in range(c.cx):
-                for t in range(c.taps):
-                    to[((g * c.taps + t) * c.cx + e) * c.cy + o] = w[((g * c.cy + o) * c.cx + e) * c.taps + t]
-
-
-cdef void turn_any(const Conv* c, void* to, const void* w) noexcept nogil:
-    if c.item == 2:
-        turn_weights(c, <uint16_t*>to, <const uint16_t*>w)
-    elif c.item == 4:
-        turn_weights(c, <uint32_t*>to, <const uint32_t*>w)
-    else:
-        turn_weights(c, <uint64_t*>to, <const uint64_t*>w)
+        multiply(c, count, c.depth, c.cy, columns, c.depth, 1, w, 1, c.depth, y + row * c.y.size[2] * c.y.c * c.wide, c.y.c)
 
 
 cdef void forward(Share* s, number* y, void* turned, const number* bias, int64_t parts) noexcept nogil:
@@ -185,8 +166,6 @@ cdef void forward(Share* s, number* y, void* turned, const number* bias, int64_t
                 by_taps[n % c.taps * c.y.c + n // c.taps] = (<const number*>s.w)[n]
             depthwise_last(c, y, <const number*>s.x, <const number*>turned, <int64_t*>s.columns)
         else:
-            turn_any(c, turned, s.w)
-            s.w = <const char*>turned
             in_blas_spans(forward_last, s, units_of(c), parts)
         if bias != NULL:
             add_row(y, bias, c.y.n * c.y.plane, c.y.c)
@@ -348,7 +327,7 @@ cdef struct Job:
     Share s
     int64_t parts
     void* bias
-    void* spare                  # turned weights, or parts of a weight's gradient
+    void* spare                  # turned weights of a depthwise one, or parts of a weight's gradient
 
 
 cdef void work(Job* j, number like) noexcept nogil:
@@ -410,7 +389,7 @@ cdef int run(Job* j) except -1:
         columns = MAX_PARTS * 2 * j.c.taps * <int64_t>sizeof(int64_t)
     elif not (j.way == COLUMNS or j.c.plain and j.way != WEIGHT or is_depthwise(&j.c)):
         columns = rows_at_once(&j.c, item) * j.c.y.size[2] * j.c.depth * item
-    if j.way == WEIGHT or j.way == FORWARD and j.c.last or j.way == BACKWARD and is_depthwise(&j.c):
+    if j.way == WEIGHT or is_depthwise(&j.c) and (j.way == BACKWARD or j.way == FORWARD and j.c.last):
         spare = j.c.groups * j.c.cy * j.c.depth * j.c.wide * (2 * j.parts if j.way == WEIGHT else 1)
     columns = (columns + 63) // 64 * 64              # vectors that cross no line of the cache
     taken = <char*>malloc(j.parts * columns + spare + 64)
@@ -503,7 +482,8 @@ cdef int convolve(Tensor out, Tensor input, Tensor weight, Tensor bias, const Wi
               operand)
     if memory_format != MF_contiguous and not j.c.plain and not is_depthwise(&j.c) and is_direct(&j.c, False):
         memory_format = MF_contiguous            # two copies cost less than columns
-    x, w, y = dense(input, operand, memory_format), dense(weight, operand, MF_contiguous), target(out, code, memory_format)
+    x, y = dense(input, operand, memory_format), target(out, code, memory_format)
+    w = dense(weight, operand, MF_contiguous if is_depthwise(&j.c) else memory_format)
     b = None if bias is None else dense(bias, code, MF_contiguous)
     j.c.last = memory_format != MF_contiguous
     j.way, j.s.to, j.s.w = BACKWARD if transposed else FORWARD, <char*>at(y), <char*>at(w)
