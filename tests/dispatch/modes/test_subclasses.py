@@ -96,11 +96,68 @@ def test_alias_info_of_an_operator():
     assert modes.get_alias_info(ops.aten.t_.default).is_inplace_view_op
 
 
+# the operator; arguments with an alias set, those written with !; results likewise; whether
+# metadata changes in place; what results are written arguments; which arguments are viewed by which
+ALIASES = [
+    ("add.Tensor", "", "-", False, None, []),
+    ("add_.Tensor", "self!a", "!a", False, ["a"], []),
+    ("add.out", "out!a", "!a", False, ["a"], []),
+    ("frexp.Tensor_out", "mantissa!a exponent!b", "mantissa!a exponent!b", False, ["a", "b"], []),
+    ("t_.default", "self!a", "!a", True, ["a"], []),
+    ("view.default", "self:a", ":a", False, None, [(0, 0)]),
+    ("split.Tensor", "self:a", ":a", False, None, [(0, 0)]),
+    ("contiguous.default", "self:a", ":a", False, None, [(0, 0)]),
+    ("_foreach_add_.Scalar", "self!a", "", False, None, []),
+    ("split_copy.Tensor_out", "out!a", "", False, None, []),
+    ("_native_batch_norm_legit.default", "running_mean!a running_var!b", "- - -", False, None, []),
+    ("native_batch_norm.default", "", "- - -", False, None, []),
+]
+
+
+def short(info):
+    sign = "!" if info.is_write else ":"
+    return f"{info.name or ''}{sign}{''.join(info.alias_set)}" if info.alias_set else "-"
+
+
+@pytest.mark.parametrize("row", ALIASES, ids=lambda row: row[0])
+def test_what_schemas_say_of_aliases(row):
+    name, overload = row[0].split(".")
+    info = modes.get_alias_info(getattr(getattr(ops.aten, name), overload))
+    args = " ".join(short(a) for a in info.args if a.alias_set)
+    assert (args, " ".join(map(short, info.outs)), info.is_inplace_view_op) == row[1:4]
+    assert (info.outs_write_aliases, info.read_only_alias_match_indexes) == row[4:]
+
+
+def test_aliases_of_several_results(library):
+    lib = library("mal", "DEF")
+    lib.define("second(Tensor(a!) x, Tensor(b) y) -> Tensor(b)")
+    assert modes.get_alias_info(ops.mal.second.default).read_only_alias_match_indexes == [(1, 0)]
+    lib.define("some(Tensor(a!) x) -> (Tensor(a!), Tensor)")
+    with pytest.raises(RuntimeError, match="only some results"):
+        modes.get_alias_info(ops.mal.some.default)
+    lib.define("both(Tensor(a!) x, *, Tensor(b!) y) -> (Tensor(a!), Tensor(b!))")
+    x, y = Two(dispatch.ones(2)), Two(dispatch.ones(2))
+    both = ops.mal.both.default
+    for args, kwargs in (((x,), {"y": y}), ((), {"x": x, "y": y})):
+        got = modes.return_and_correct_aliasing(both, args, kwargs, (Two(dispatch.ones(2)),) * 2)
+        assert type(got) is tuple and got[0] is x and got[1] is y
+
+
 def test_results_of_another_class_are_refused(t):
     with pytest.raises(AssertionError, match="view"):
         modes.return_and_correct_aliasing(ops.aten.view.default, (t, [6]), {}, dispatch.zeros(6))
     with pytest.raises(AssertionError, match="tuple"):
         modes.return_and_correct_aliasing(ops.aten.view.default, [t, [6]], {}, t)
+    split = ops.aten.split.Tensor
+    with pytest.raises(AssertionError, match="result must be one too"):
+        modes.return_and_correct_aliasing(split, (t, 1), {}, [dispatch.zeros(1, 3)] * 2)
+    plain, view = dispatch.zeros(2, 3), ops.aten.view.default
+    with pytest.raises(AssertionError, match="result must be one too"):
+        modes.return_and_correct_aliasing(view, (plain, [6]), {}, Two(dispatch.zeros(6)))
+    info = modes.get_alias_info(split)
+    for wrong in ({1: t}, t):
+        with pytest.raises(AssertionError, match="list or tuple"):
+            modes._correct_storage_aliasing(split, info, (t, 1), wrong)
 
 
 def test_an_instance_of_other_strides_is_refused():
