@@ -95,6 +95,9 @@ cdef void add_row(number* y, const number* bias, int64_t rows, int64_t n) noexce
             y[r * n + i] += bias[i]
 
 
+cdef enum:
+    MANY_PLACES = 700            # of an image, from which its direct product pays
+
 cdef struct Share:               # of a way: what its threads have in common
     Conv* c
     char* to
@@ -454,6 +457,13 @@ cdef int operand_of(Tensor like, Tensor weight, int64_t positions, int code, int
     return code
 
 
+cdef bint is_better_first(const Conv* c) noexcept:
+    """Whether copies of an image and its result, whose channels are last, cost less than the columns of a direct product."""
+    cdef int64_t copies = c.x.c * c.x.plane + c.y.c * c.y.plane
+    return (c.groups == 1 and c.y.plane >= MANY_PLACES and 4 * c.y.plane * c.depth > 7 * copies and not is_depthwise(c)
+            and is_direct(c, False))
+
+
 cdef int convolution(Tensor out, Tensor input, Tensor weight, Tensor bias, IntArray stride, IntArray padding, IntArray dilation,
                      bint transposed, IntArray output_padding, int64_t groups, const int64_t* handed) except -1:
     """Forward; transposed: what is backward for the other."""
@@ -480,8 +490,8 @@ cdef int convolve(Tensor out, Tensor input, Tensor weight, Tensor bias, const Wi
     memset(&j, 0, sizeof(Job))
     read_conv(&j.c, out if transposed else input, input if transposed else out, weight, windows, groups, code,
               operand)
-    if memory_format != MF_contiguous and not j.c.plain and not is_depthwise(&j.c) and is_direct(&j.c, False):
-        memory_format = MF_contiguous            # two copies cost less than columns
+    if memory_format != MF_contiguous and is_better_first(&j.c):
+        memory_format = MF_contiguous
     x, y = dense(input, operand, memory_format), target(out, code, memory_format)
     w = dense(weight, operand, MF_contiguous if is_depthwise(&j.c) else memory_format)
     b = None if bias is None else dense(bias, code, MF_contiguous)

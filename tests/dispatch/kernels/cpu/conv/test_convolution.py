@@ -294,3 +294,21 @@ def test_output_padding_is_free_where_nothing_is_computed():
     x, weight = dispatch.ones(0, 2, 5, 5), dispatch.ones(2, 3, 2, 2)
     found = dispatch.conv_transpose2d(x, weight, output_padding=1)
     assert found.shape == (0, 3, 7, 7)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int64"])
+@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize("plane", [(6, 7), (4, 5, 6)])
+@pytest.mark.parametrize("kernel", [1, 3])
+def test_weights_with_channels_last_are_those_with_channels_first(dtype, groups, plane, kernel):
+    rng, kind = np.random.default_rng(0), getattr(dispatch, dtype)
+    last = dispatch.channels_last if len(plane) == 2 else dispatch.channels_last_3d
+    x = dispatch.from_numpy(rng.integers(-3, 4, (2, 8, *plane))).to(kind)
+    w = dispatch.from_numpy(rng.integers(-3, 4, (6, 8 // groups, *[kernel] * len(plane)))).to(kind)
+    conv = aten.conv2d if len(plane) == 2 else aten.conv3d
+    ones = [1] * len(plane)
+    call = [None, ones, [kernel // 2] * len(plane), ones, groups]
+    want = conv(x, w, *call)
+    for a in (x, x.to(memory_format=last)):
+        for b in (w, w.to(memory_format=last)):
+            assert dispatch.equal(conv(a, b, *call), want)
