@@ -4,7 +4,8 @@
 #define DISPATCH_SHORT_ROWS_H
 #include "loops.h"
 
-enum { SHORT_MOST = 8, SHORT_LEAST = 16 };      /* elements of a row at most, rows at least */
+/* Elements of a row at most, where what lies apart is another one each time, and where it is the same again; rows at least. */
+enum { SHORT_MOST = 8, SHORT_AGAIN = 31, SHORT_LEAST = 16 };
 enum { SHORT_BLOCK = 256 };                     /* elements of all rows of a call */
 
 #define GATHER_ROWS(T) \
@@ -27,6 +28,11 @@ static inline __attribute__((always_inline)) void gather_rows_of(char *to, const
 
 static void gather_rows(char *to, const char *from, intptr_t row, intptr_t column, int64_t rows, int64_t n, int size)
 {
+    if (column == size) {
+        for (int64_t i = 0; i < rows; i++)
+            memcpy(to + i * n * size, from + i * row, (size_t)(n * size));
+        return;
+    }
     switch (n) {
         case 2: gather_rows_of(to, from, row, column, rows, 2, size); break;
         case 3: gather_rows_of(to, from, row, column, rows, 3, size); break;
@@ -44,13 +50,13 @@ static __attribute__((noinline)) bool run_short_rows(inner_loop loop, void *data
     char *at[MAX_OPERANDS];
     intptr_t next[MAX_OPERANDS];
     bool apart[MAX_OPERANDS];
-    if (count > SHORT_MOST || rows < SHORT_LEAST)
+    if (count > SHORT_AGAIN || rows < SHORT_LEAST)
         return false;
     for (int k = 0; k < n; k++) {
         const bool single = by[k] == 0 && steps[k] == 0;
         apart[k] = !single && (steps[k] != sizes[k] || by[k] != count * sizes[k]);
         next[k] = single ? 0 : sizes[k];
-        if (apart[k] && (k >= n_in || sizes[k] > 8))
+        if (apart[k] && (k >= n_in || sizes[k] > 8 || (count > SHORT_MOST && by[k] != 0)))
             return false;
     }
     const int64_t at_once = SHORT_BLOCK / count;

@@ -10,7 +10,7 @@ from libc.stdint cimport int64_t, uint16_t
 from libc.string cimport memset
 
 from dispatch._C cimport dtypes
-from dispatch._C.dtypes cimport DEV_CPU, ST_int64, ST_uint8
+from dispatch._C.dtypes cimport DEV_CPU, ST_float16, ST_int64, ST_uint8
 from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor, new_empty
 from dispatch.kernels.cpu.runs cimport (
@@ -19,6 +19,10 @@ from dispatch.kernels.cpu.runs cimport (
 
 cdef extern from "vectorised.h":
     pass
+
+cdef extern from "halves.h" nogil:
+    uint16_t f16_of_f32(float x)
+    uint16_t bf16_of_f32(float x)
 
 cdef enum:
     REDUCE_NONE, REDUCE_MEAN, REDUCE_SUM
@@ -30,6 +34,7 @@ cdef struct Classes:
     const int64_t* targets
     const void* values           # NULL in the backward pass
     bint wide                    # float64
+    bint is_half                 # float16, not bfloat16
     bint named                   # they are one for each target, not one for each class
     const void* weights          # NULL: 1 each
     void* out                    # a loss for each target, or the gradient of the values
@@ -97,6 +102,23 @@ cdef int64_t spread_grads(Classes* j, floating* typed) noexcept nogil:
                 w = weights[target] if weights != NULL else 1
                 out[(b * j.classes + target) * j.inner + i] = \
                     -w * grads[at * j.grad_step] * <floating>j.scale
+            at += 1
+    return 0
+
+
+cdef int64_t spread_halves(Classes* j, uint16_t* out) noexcept nogil:
+    """The same into 16-bit floats; what they are made of is in float32."""
+    cdef int64_t b, i, at = 0, target
+    cdef const float* grads = <const float*>j.grads
+    cdef const float* weights = <const float*>j.weights
+    cdef float grad
+    memset(out, 0, j.outer * j.classes * j.inner * sizeof(uint16_t))
+    for b in range(j.outer):
+        for i in range(j.inner):
+            target = j.targets[at]
+            if target != j.ignored and 0 <= target < j.classes:
+                grad = -(weights[target] if weights != NULL else <float>1) * grads[at * j.grad_step] * <float>j.scale
+                out[(b * j.classes + target) * j.inner + i] = f16_of_f32(grad) if j.is_half else bf16_of_f32(grad)
             at += 1
     return 0
 
@@ -194,7 +216,7 @@ cdef int backward(Tensor grad_input, Tensor grad_output, Tensor self, Tensor tar
     cdef int code = floating_code(self)
     cdef bint each = reduction == REDUCE_NONE and self.c_ndim > 1
     cdef Tensor targets = plain(target, ST_int64), grads = plain(grad_output, code), weights
-    cdef Tensor out = written_as(grad_input, code)
+    cdef Tensor out = written_as(grad_input, self.c_dtype)
     check_dtype("grad_output", grad_output, self.c_dtype)
     check_dtype("total_weight", total_weight, self.c_dtype)
     if weight is not None:
@@ -205,7 +227,10 @@ cdef int backward(Tensor grad_input, Tensor grad_output, Tensor self, Tensor tar
     j.targets, j.grads, j.grad_step = <const int64_t*>address(targets), address(grads), each
     j.weights, j.out, j.values = address(weights), address(out), NULL
     check_targets(&j, j.outer * j.inner)
-    if out.c_numel:
+    j.is_half = out.c_dtype == ST_float16
+    if out.c_numel and out.c_dtype != code:
+        run(<loop>spread_halves, &j, address(out), out.c_numel, (targets, grads, weights, out))
+    elif out.c_numel:
         run_floating(<loop>spread_grads[float], <loop>spread_grads[double], &j, out, out.c_numel,
                      (targets, grads, weights, out))
     return finish(grad_input, out)

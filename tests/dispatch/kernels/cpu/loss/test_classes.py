@@ -114,3 +114,21 @@ def test_meta_kernels_assert_as_pytorchs_do():
         aten.nll_loss_forward(
             ROWS.to("meta"), tensor([0, 1]).to("meta"), ROWS.to("meta"), MEAN, -100
         )
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("reduction", [0, 1, 2])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_gradients_in_16_bits_are_those_in_float32_rounded_once(dtype, reduction, weighted):
+    kind = getattr(dispatch, dtype)
+    x = dispatch.linspace(-3, 0, 40 * 7).reshape(40, 7).to(kind)
+    w = dispatch.linspace(0.1, 1, 7).to(kind) if weighted else None
+    target = dispatch.arange(40) % 7
+    target[3] = -100
+    total = dispatch.tensor(21.0).to(kind)
+    grad = dispatch.linspace(1, 2, 40).to(kind) if reduction == 0 else dispatch.tensor(0.7).to(kind)
+    found = aten.nll_loss_backward(grad, x, target, w, reduction, -100, total)
+    wide = [None if t is None else t.float() for t in (grad, x, w, total)]
+    want = aten.nll_loss_backward(*wide[:2], target, wide[2], reduction, -100, wide[3])
+    assert found.dtype is kind
+    assert dispatch.equal(found, want.to(kind))
