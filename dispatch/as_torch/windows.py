@@ -42,24 +42,35 @@ class _Points:
         if dtype not in (dispatch.float32, dispatch.float64):
             raise ValueError(f"{name} expects float32 or float64 dtypes, got: {dtype}")
         self.M = M
-        self.steps = max(M - 1 if sym else M, 1)
-        self.options = {"dtype": dtype, "device": device, "requires_grad": requires_grad}
+        self.steps = M if M > 1 and not sym else M - 1
+        self.options = {
+            "dtype": dtype, "layout": layout, "device": device, "requires_grad": requires_grad
+        }  # fmt: skip
+
+    @property
+    def none(self) -> Tensor | None:
+        """The window without points."""
+        return dispatch.empty((0,), **self.options) if self.M == 0 else None
 
     @property
     def few(self) -> Tensor | None:
         """The window where there are no two points."""
-        return dispatch.ones(self.M, **self.options) if self.M in (0, 1) else None
+        return dispatch.ones((1,), **self.options) if self.M == 1 else self.none
 
-    def between(self, first: float, last: float) -> Tensor:
+    def between(self, first: int, last: float) -> Tensor:
         """From `first` on; the last one is `last` where the window is symmetric."""
         step = (last - first) / self.steps
-        return dispatch.linspace(first, first + step * (self.M - 1), self.M, **self.options)
+        return dispatch.linspace(first, first + (self.M - 1) * step, self.M, **self.options)
+
+    def after(self, first: float, step: float) -> Tensor:
+        """Steps of `step`, of which `first` have been made."""
+        return dispatch.linspace(
+            first * step, (first + self.M - 1) * step, self.M, **self.options
+        )
 
     def around(self, center: float | None, step: float) -> Tensor:
         """Steps of `step` that are 0 at the point `center`, by default in the middle."""
-        middle = self.steps / 2 if center is None else center
-        first = -middle * step
-        return dispatch.linspace(first, first + (self.M - 1) * step, self.M, **self.options)
+        return self.after(-(self.steps / 2 if center is None else center), step)
 
 
 def exponential(M: int, *, center: float | None = None, tau: float = 1.0, **options: Any) -> Tensor:
@@ -69,17 +80,17 @@ def exponential(M: int, *, center: float | None = None, tau: float = 1.0, **opti
         raise ValueError(f"Tau must be positive, got: {tau} instead.")
     if options.get("sym", True) and center is not None:
         raise ValueError("Center must be None for symmetric windows")
-    few = points.few
-    return dispatch.exp(-dispatch.abs(points.around(center, 1 / tau))) if few is None else few
+    none = points.none
+    return dispatch.exp(-dispatch.abs(points.around(center, 1 / tau))) if none is None else none
 
 
 def cosine(M: int, **options: Any) -> Tensor:
     """A half wave: sin(pi * (n + 1/2) / M)."""
     points = _Points("cosine", M, **options)
-    period = math.pi / (points.steps + 1)
-    first = period / 2
-    few = points.few
-    return dispatch.sin(points.between(first, math.pi - first)) if few is None else few
+    none = points.none
+    if none is not None:
+        return none
+    return dispatch.sin(points.after(0.5, math.pi / (points.steps + 1)))
 
 
 def gaussian(M: int, *, std: float = 1.0, **options: Any) -> Tensor:
@@ -87,30 +98,33 @@ def gaussian(M: int, *, std: float = 1.0, **options: Any) -> Tensor:
     points = _Points("gaussian", M, **options)
     if std <= 0:
         raise ValueError(f"Standard deviation must be positive, got: {std} instead.")
-    few = points.few
-    if few is not None:
-        return few
+    none = points.none
+    if none is not None:
+        return none
     return dispatch.exp(-(points.around(None, 1 / (std * math.sqrt(2))) ** 2))
 
 
 def kaiser(M: int, *, beta: float = 12.0, **options: Any) -> Tensor:
-    """i0(beta * sqrt(1 - x ** 2)) / i0(beta), for x from -1 to 1."""
+    """i0(sqrt(beta ** 2 - x ** 2)) / i0(beta), for x from -beta to beta."""
     points = _Points("kaiser", M, **options)
     if beta < 0:
         raise ValueError(f"beta must be non-negative, got: {beta} instead.")
     few = points.few
     if few is not None:
         return few
-    height = dispatch.tensor(float(beta), dtype=points.options["dtype"])
-    x = dispatch.clamp(1 - points.between(-1.0, 1.0) ** 2, 0)
-    return dispatch.i0(beta * dispatch.sqrt(x)) / dispatch.i0(height)
+    options = points.options
+    height = dispatch.tensor(beta, dtype=options["dtype"], device=options["device"])
+    first, step = -height, 2.0 * height / points.steps
+    last = dispatch.minimum(height, first + (M - 1) * step)
+    x = dispatch.linspace(first, last, M, **options)
+    return dispatch.i0(dispatch.sqrt(height * height - x**2)) / dispatch.i0(height)
 
 
 def bartlett(M: int, **options: Any) -> Tensor:
     """A triangle: 1 - |x|, for x from -1 to 1."""
     points = _Points("bartlett", M, **options)
     few = points.few
-    return 1 - dispatch.abs(points.between(-1.0, 1.0)) if few is None else few
+    return 1 - dispatch.abs(points.between(-1, 1.0)) if few is None else few
 
 
 def general_cosine(M: int, *, a: Iterable[float], **options: Any) -> Tensor:
@@ -128,11 +142,11 @@ def _cosines(name: str, M: int, a: Any, options: dict[str, Any]) -> Tensor:
     signed = [(-1) ** i * value for i, value in enumerate(a)]
     if not signed:
         raise ValueError("Coefficients cannot be empty")
-    like = {"dtype": points.options["dtype"], "device": points.options["device"]}
-    k = points.between(0.0, 2 * math.pi)
+    like = {name: points.options[name] for name in ("dtype", "device", "requires_grad")}
+    k = points.between(0, 2 * math.pi)
+    weights = dispatch.tensor(signed, **like)
     i = dispatch.arange(len(signed), **like)
-    weights = dispatch.tensor(signed, **like).unsqueeze(-1)
-    return (weights * dispatch.cos(i.unsqueeze(-1) * k)).sum(0)
+    return (weights.unsqueeze(-1) * dispatch.cos(i.unsqueeze(-1) * k)).sum(0)
 
 
 def general_hamming(M: int, *, alpha: float = 0.54, **options: Any) -> Tensor:

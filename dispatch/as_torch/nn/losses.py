@@ -4,6 +4,7 @@ Arguments, defaults and what handlers see are PyTorch's. `reduction` is none, me
 flags `size_average` and `reduce` of old programs win over it (`reduction_of`).
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -201,8 +202,9 @@ def linear_cross_entropy(
         )
     matrix, bias = linear_weight, linear_bias
     if len(outer) > 1:
-        matrix = linear_weight.reshape(-1, input.shape[-1])
-        bias = None if linear_bias is None else linear_bias.reshape(-1)
+        classes = math.prod(outer)
+        matrix = linear_weight.reshape(classes, input.shape[-1])
+        bias = None if linear_bias is None else linear_bias.reshape(classes)
     logits = _nn.linear(input, matrix, bias).reshape(shape)
     return cross_entropy(
         logits, target, weight=weight, reduction=reduction, label_smoothing=label_smoothing,

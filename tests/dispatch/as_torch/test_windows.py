@@ -40,6 +40,7 @@ def test_few_points_are_ones_and_options_are_taken(name):
         ("cosine", {}, [math.sin(math.pi * (n + 0.5) / 5) for n in range(5)]),
         ("exponential", {"tau": 2.0}, [math.exp(-abs(n - 2) / 2) for n in range(5)]),
         ("exponential", {"center": 0, "sym": False}, [math.exp(-n) for n in range(5)]),
+        ("exponential", {"center": 3, "sym": False}, [math.exp(-abs(n - 3)) for n in range(5)]),
         ("gaussian", {"std": 0.5}, [math.exp(-2 * (n - 2) ** 2) for n in range(5)]),
         ("general_hamming", {"alpha": 0.75}, [0.5, 0.75, 1, 0.75, 0.5]),
         ("hamming", {}, [0.08, 0.54, 1, 0.54, 0.08]),
@@ -52,6 +53,11 @@ def test_few_points_are_ones_and_options_are_taken(name):
 def test_values(name, options, values):
     found = made(name, 5, dtype=dispatch.float64, **options)
     assert found.tolist() == pytest.approx(values, abs=1e-7)
+
+
+def test_one_point_of_an_exponential_has_its_place():
+    one = windows.exponential(1, center=3.0, sym=False, dtype=dispatch.float64)
+    assert one.tolist() == pytest.approx([math.exp(-3)])
 
 
 @pytest.mark.parametrize(

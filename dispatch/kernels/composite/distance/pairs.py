@@ -6,6 +6,8 @@ product (`_euclidean_dist`), whose parts are differentiable; all others go to `_
 
 from __future__ import annotations
 
+import math
+
 from dispatch._C import dtypes
 from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
@@ -33,9 +35,11 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: int | None = Non
     batch = rules.broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
     if 0 in (*batch, *x1.shape[-2:], x2.shape[-2]):
         return _aten._cdist_forward(x1, x2, p, compute_mode)
-    if batch:
-        x1, x2 = (_aten.expand(x, [*batch, *x.shape[-2:]]) for x in (x1, x2))
-    return _aten._euclidean_dist(x1, x2)
+    count = math.prod(batch)
+    expanded = (_aten.expand(x, [*batch, *x.shape[-2:]]) for x in (x1, x2))
+    sets = [_aten.view(_aten.contiguous(x), [count, *x.shape[-2:]]) for x in expanded]
+    distances = _aten._euclidean_dist(*sets)
+    return _aten.view(distances, [*batch, x1.shape[-2], x2.shape[-2]])
 
 
 def euclidean(x1: Tensor, x2: Tensor) -> Tensor:

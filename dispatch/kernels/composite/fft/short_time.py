@@ -79,7 +79,6 @@ def _pieces(
         input,
         [input.shape[0], count, n_fft],
         [input.stride(0), hop_length * step, step],
-        input.storage_offset(),
     )
     return input if wide is None else _aten.mul.Tensor(input, wide)
 

@@ -245,6 +245,10 @@ def _full(self: Tensor, value: float) -> Tensor:
     return _aten.full([], value, dtype=dtypes.float64, layout=self.layout, device=self.device)
 
 
+def _zero(self: Tensor) -> Tensor:
+    return _aten.zeros([], dtype=dtypes.float64, layout=self.layout, device=self.device)
+
+
 def _default_rtol(self: Tensor) -> float:
     kind = self.dtype.to_real()
     if kind not in _EPSILON:
@@ -267,12 +271,13 @@ def _tolerances(self: Tensor, atol: float | None, rtol: float | None) -> tuple[T
 def _tensor_tolerances(
     self: Tensor, atol: Tensor | None, rtol: Tensor | None
 ) -> tuple[Tensor, Tensor]:
-    absolute = _full(self, 0.0) if atol is None else atol
+    absolute = _zero(self) if atol is None else atol
     _check_real("atol", absolute)
     if rtol is None:
         rtol = _full(self, _default_rtol(self))
         if atol is not None:
-            rtol = _aten.where.self(_aten.gt.Scalar(atol, 0), _full(self, 0.0), rtol)
+            zero = _zero(self)
+            rtol = _aten.where.self(_aten.gt.Scalar(atol, 0), zero, rtol)
     _check_real("rtol", rtol)
     return absolute, rtol
 
@@ -285,17 +290,22 @@ def _threshold(largest: Tensor, atol: Tensor, rtol: Tensor) -> Tensor:
 # ---- rank --------------------------------------------------------------------------------------
 
 
-def _rank(self: Tensor, atol: Tensor, rtol: Tensor, hermitian: bool, out: Tensor | None) -> Tensor:
+def _ranks(self: Tensor, out: Tensor | None) -> Tensor:
+    """Where the ranks of self go."""
     check_matrix("self", self)
     sizes = list(self.shape[:-2])
     if out is None:
-        out = _aten.empty.memory_format(sizes, dtype=dtypes.int64, device=self.device)
-    else:
-        check_castable(out, dtypes.int64)
-        check_placed(self, out)
-        resize_out(out, sizes)
+        return _aten.empty.memory_format(
+            sizes, dtype=dtypes.int64, layout=self.layout, device=self.device
+        )
+    check_castable(out, dtypes.int64)
+    check_placed(self, out)
+    return resize_out(out, sizes)
+
+
+def _rank(self: Tensor, atol: Tensor, rtol: Tensor, hermitian: bool, out: Tensor) -> Tensor:
     if 0 in self.shape:
-        return _aten.zero_(out)
+        return _aten.fill_.Scalar(out, 0)
     if hermitian:
         values = _aten.abs(_aten.linalg_eigvalsh(self))
         largest = _aten.amax(values, [-1], True)
@@ -317,7 +327,7 @@ def matrix_rank_atol_rtol_float(
     out: Tensor | None = None,
 ) -> Tensor:
     """How many singular values are above atol and above rtol times the largest."""
-    check_matrix("self", self)
+    out = _ranks(self, out)
     return _rank(self, *_tolerances(self, atol, rtol), hermitian, out)
 
 
@@ -330,7 +340,7 @@ def matrix_rank_atol_rtol_tensor(
     out: Tensor | None = None,
 ) -> Tensor:
     """The same with tensors."""
-    check_matrix("input", input)
+    out = _ranks(input, out)
     return _rank(input, *_tensor_tolerances(input, atol, rtol), hermitian, out)
 
 
@@ -338,7 +348,7 @@ def matrix_rank_tol(
     self: Tensor, tol: float, hermitian: bool = False, *, out: Tensor | None = None
 ) -> Tensor:
     """How many singular values are above `tol`."""
-    found = _rank(self, _full(self, tol), _full(self, 0.0), hermitian, out)
+    found = _rank(self, _full(self, tol), _full(self, 0.0), hermitian, _ranks(self, out))
     return found if out is None else out
 
 
@@ -348,7 +358,7 @@ def matrix_rank_tol_tensor(
     """The same with a tensor."""
     _check_real("tol", tol)
     none = _aten.zeros([], dtype=tol.dtype, device=tol.device)
-    found = _rank(input, tol, none, hermitian, out)
+    found = _rank(input, tol, none, hermitian, _ranks(input, out))
     return found if out is None else out
 
 

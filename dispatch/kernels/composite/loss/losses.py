@@ -38,6 +38,7 @@ __all__ = [
 
 _aten = ops.aten
 _MEAN, _SUM = 1, 2
+_EPSILON = 9.999999960041972e-13  # 1e-12 as a float32
 
 
 def _reduced(values: Tensor, reduction: int) -> Tensor:
@@ -143,6 +144,10 @@ def _contiguous_zeros(like: Tensor) -> Tensor:
     return _aten.zeros_like(like, memory_format=dtypes.contiguous_format)
 
 
+def _empty_like(like: Tensor) -> Tensor:
+    return _aten.empty_like(like, memory_format=dtypes.preserve_format)
+
+
 def cosine_embedding_loss(
     input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = _MEAN
 ) -> Tensor:
@@ -158,12 +163,12 @@ def cosine_embedding_loss(
             )
     product = _aten.sum.dim_IntList(_aten.mul.Tensor(input1, input2), [dim])
     squares = [
-        _aten.add.Scalar(_aten.sum.dim_IntList(_aten.mul.Tensor(t, t), [dim]), 1e-12)
+        _aten.add.Scalar(_aten.sum.dim_IntList(_aten.mul.Tensor(t, t), [dim]), _EPSILON)
         for t in (input1, input2)
     ]
     cosine = _aten.div.Tensor(product, _aten.sqrt_(_aten.mul.Tensor(*squares)))
     zeros = _contiguous_zeros(cosine)
-    alike = _aten.sub_.Tensor(_aten.fill_.Scalar(_aten.empty_like(cosine), 1), cosine)
+    alike = _aten.sub_.Tensor(_aten.fill_.Scalar(_empty_like(cosine), 1), cosine)
     others = _aten.clamp_min_(_aten.sub.Scalar(cosine, margin), 0)
     return _reduced(_by_sign(target, alike, others, zeros, _aten.eq.Scalar), reduction)
 
@@ -180,7 +185,7 @@ def hinge_embedding_loss(
 ) -> Tensor:
     """Distances of what should be alike (1), and what others (-1) lack to `margin`."""
     zeros = _contiguous_zeros(self)
-    from_margin = _aten.fill_.Scalar(_aten.empty_like(self), margin)
+    from_margin = _aten.fill_.Scalar(_empty_like(self), margin)
     lack = _aten.clamp_min_(_aten.sub_.Tensor(from_margin, self), 0)
     return _reduced(_by_sign(target, lack, self, zeros, _aten.ne.Scalar), reduction)
 

@@ -5,7 +5,8 @@ are Python objects, which may be symbolic.
 """
 from dispatch._C.dtypes cimport get_dtype
 from dispatch._C.errors cimport refused
-from dispatch._C.tensor cimport Tensor
+from dispatch._C.symbolic cimport eq_or_false, size_from
+from dispatch._C.tensor cimport Tensor, is_contiguous
 from dispatch.kernels.composite.callee cimport Callee, callee
 from dispatch.kernels.meta cimport rules
 
@@ -16,11 +17,14 @@ from dispatch.kernels.meta.outputs import resize_out
 
 cdef Callee COPY = callee("copy_")
 cdef Callee DOT = callee("dot")
+cdef Callee FLATTEN = callee("flatten", "using_ints")
 cdef Callee MM = callee("mm")
 cdef Callee MUL = callee("mul", "Tensor")
 cdef Callee MUL_OUT = callee("mul", "out")
 cdef Callee PERMUTE = callee("permute")
 cdef Callee RESHAPE = callee("reshape")
+cdef Callee SQUEEZE = callee("squeeze")
+cdef Callee SUM_ALL = callee("sum")
 cdef Callee SUM = callee("sum", "dim_IntList")
 cdef Callee TENSORDOT = callee("tensordot")
 cdef Callee UNSAFE_VIEW = callee("_unsafe_view")
@@ -50,6 +54,15 @@ cdef object product_of(list sizes):
     return result
 
 
+cdef object sum_of_products(Tensor a, Tensor b):
+    """Of all elements; what is not contiguous is not copied for it."""
+    if is_contiguous(a) and is_contiguous(b):
+        b = FLATTEN.call((b, 0, -1))
+        return DOT.call((FLATTEN.call((a, 0, -1)), b))
+    b = SQUEEZE.call((b,))
+    return SUM_ALL.call((MUL.call((SQUEEZE.call((a,)), b)), get_dtype(a.c_dtype)))
+
+
 def tensordot(Tensor self not None, Tensor other not None, dims_self, dims_other):
     """Products summed over pairs of dimensions, as one matrix product."""
     cdef Tensor t1 = self, t2 = other
@@ -64,23 +77,21 @@ def tensordot(Tensor self not None, Tensor other not None, dims_self, dims_other
     size = 1
     for i in range(count):
         a, b = self.shape[left[i]], other.shape[right[i]]
-        if a == b:
-            size = size * a
-        elif a == 1:
+        if eq_or_false(size_from(b), 1):
+            t1 = SUM.call((t1, [dims_self[i]], True, get_dtype(t1.c_dtype)))
+        elif eq_or_false(size_from(a), 1):
             t2 = SUM.call((t2, [dims_other[i]], True, get_dtype(t2.c_dtype)))
         else:
-            t1 = SUM.call((t1, [dims_self[i]], True, get_dtype(t1.c_dtype)))
+            size = size * a
     kept1 = [d for d in range(self.c_ndim) if d not in left]
     kept2 = [d for d in range(other.c_ndim) if d not in right]
     sizes1, sizes2 = [t1.shape[d] for d in kept1], [t2.shape[d] for d in kept2]
+    rows, columns = product_of(sizes1), product_of(sizes2)
     t1 = PERMUTE.call((t1, kept1 + list(dims_self)))
-    if not kept1 and not kept2:
-        t2 = PERMUTE.call((t2, list(dims_other)))
-        if t1.c_ndim != 1:
-            t1, t2 = RESHAPE.call((t1, [size])), RESHAPE.call((t2, [size]))
-        return RESHAPE.call((DOT.call((t1, t2)), []))
-    t1 = RESHAPE.call((t1, [product_of(sizes1), size]))
-    t2 = RESHAPE.call((PERMUTE.call((t2, list(dims_other) + kept2)), [size, product_of(sizes2)]))
+    if eq_or_false(size_from(rows), 1) and eq_or_false(size_from(columns), 1):
+        return RESHAPE.call((sum_of_products(t1, PERMUTE.call((t2, list(dims_other) + kept2))), sizes1 + sizes2))
+    t1 = RESHAPE.call((t1, [rows, size]))
+    t2 = RESHAPE.call((PERMUTE.call((t2, list(dims_other) + kept2)), [size, columns]))
     return RESHAPE.call((MM.call((t1, t2)), sizes1 + sizes2))
 
 

@@ -413,8 +413,8 @@ def trapezoid_dx(y: Tensor, *, dx: Any = 1, dim: int = -1) -> Tensor:
         raise _error(f"y must not be of {y.dtype}")
     if isinstance(dx, (complex, bool)):
         raise _error(f"dx must be a real number, got {dx!r}")
-    ends = _aten.add.Tensor(_aten.select(y, dim, -1), _aten.select(y, dim, 0))
-    half = _aten.mul.Scalar(ends, 0.5)
+    last = _aten.select(y, dim, -1)
+    half = _aten.mul.Scalar(_aten.add.Tensor(_aten.select(y, dim, 0), last), 0.5)
     inner_sum = _aten.sub.Tensor(_aten.sum.dim_IntList(y, [dim]), half)
     return _aten.mul.Scalar(inner_sum, float(dx))
 

@@ -173,7 +173,8 @@ def max_pool3d(
 def adaptive_max_pool1d(self: Tensor, output_size: Ints) -> tuple[Tensor, Tensor]:
     check_line(self, output_size=output_size)
     values, indices = _adaptive_max_pool2d(_unsqueeze(self, -2), [1, output_size[0]])
-    return _squeeze(values, -2), _squeeze(indices, -2)
+    indices = _squeeze(indices, -2)
+    return _squeeze(values, -2), indices
 
 
 def adaptive_avg_pool3d(self: Tensor, output_size: Ints) -> Tensor:

@@ -229,7 +229,9 @@ def _pad_circular(self: Tensor, pad: list[int]) -> Tensor:
     for dim, before, after in pairs:
         _check_circular(self, dim, before, after)
         sizes[dim] += before + after
-    result = ops.aten.new_empty(self, sizes)
+    result = ops.aten.new_empty(
+        self, sizes, dtype=self.dtype, layout=self.layout, device=self.device
+    )
     middle, source = result, self
     for dim, before, after in pairs:
         length = sizes[dim] - max(before, 0) - max(after, 0)
@@ -244,11 +246,12 @@ def _pad_circular(self: Tensor, pad: list[int]) -> Tensor:
 def _wrap_ends(result: Tensor, dim: int, before: int, after: int) -> None:
     size = result.size(dim)
     if before > 0:
-        source = ops.aten.narrow(result, dim, size - before - max(after, 0), before)
-        ops.aten.copy_(ops.aten.narrow(result, dim, 0, before), source)
+        edge = ops.aten.narrow(result, dim, 0, before)
+        start = size - before - max(after, 0)
+        ops.aten.copy_(edge, ops.aten.narrow(result, dim, start, before))
     if after > 0:
-        source = ops.aten.narrow(result, dim, max(before, 0), after)
-        ops.aten.copy_(ops.aten.narrow(result, dim, size - after, after), source)
+        edge = ops.aten.narrow(result, dim, size - after, after)
+        ops.aten.copy_(edge, ops.aten.narrow(result, dim, max(before, 0), after))
 
 
 _ROUTES: dict[tuple[int, int], Callable[[Tensor, list[int]], Tensor]] = {

@@ -111,16 +111,19 @@ def _pieces(self: Tensor, at: int, steps: Tensor, edge_order: int) -> list[Tenso
     """First, inside and last along one dimension."""
     sizes = [-1 if i == at else 1 for i in range(self.ndim)]
     one, two = _slice(steps, 0, 0, -1), _slice(steps, 0, 1)
-    both = _add(one, two)
-    a = _aten.reshape(_div(_neg(two), _mul(one, both)), sizes)
-    b = _aten.reshape(_div(_sub(two, one), _mul(one, two)), sizes)
-    c = _aten.reshape(_div(one, _mul(two, both)), sizes)
-    left, middle, right = _slice(self, at, 0, -2), _slice(self, at, 1, -1), _slice(self, at, 2)
-    inside = _weighed(a, b, c, left, middle, right)
+    below = _mul(one, _add(one, two))
+    a = _aten.reshape(_div(_neg(two), below), sizes)
+    below = _mul(one, two)
+    b = _aten.reshape(_div(_sub(two, one), below), sizes)
+    c = _aten.reshape(_div(one, _mul(two, _add(one, two))), sizes)
+    ends = ((c, 2, None), (b, 1, -1), (a, 0, -2))
+    right, middle, left = (_mul(w, _slice(self, at, i, end)) for w, i, end in ends)
+    inside = _add(_add(left, middle), right)
     if edge_order == 1:
-        first = _sub(_slice(self, at, 1, 2), _slice(self, at, 0, 1))
-        last = _sub(_slice(self, at, -1), _slice(self, at, -2, -1))
-        return [_div(first, _step(steps, 0)), inside, _div(last, _step(steps, -1))]
+        step = _step(steps, 0)
+        first = _div(_rise(self, at, (0, 1), (1, 2)), step)
+        step = _step(steps, -1)
+        return [first, inside, _div(_rise(self, at, (-2, -1), (-1, None)), step)]
     one, two = _step(steps, 0), _step(steps, 1)
     both = _add(one, two)
     a = _div(_neg(_add(_times(one, 2.0), two)), _mul(one, both))

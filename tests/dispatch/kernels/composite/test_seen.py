@@ -3,6 +3,7 @@
 import pytest
 
 import dispatch
+from dispatch.as_torch.fx.proxies import make_fx
 from dispatch.as_torch.nn import functional
 from dispatch.modes import TorchDispatchMode
 
@@ -82,3 +83,79 @@ def test_coordinates_lift_their_sizes_as_they_need_them():
         "floor_divide.default",
         "lift_fresh.default",
     ]
+
+
+def traced(call, *args):
+    """Targets and arguments of a trace, a node a line."""
+    graph = make_fx(call)(*args).graph
+    return [f"{n.target} {n.args}" for n in graph.nodes if n.op == "call_function"]
+
+
+X, Y = dispatch.ones(2, 3), dispatch.ones(3)
+
+
+@pytest.mark.parametrize(
+    ("call", "args", "expected"),
+    [
+        (
+            lambda y: dispatch.trapezoid(y), (Y,),
+            ["aten.select.int (y_1, -1, -1)", "aten.select.int (y_1, -1, 0)",
+             "aten.add.Tensor (select_1, select)"],
+        ),
+        (
+            lambda x: dispatch.adaptive_max_pool1d(x, 2), (X,),
+            ["aten.squeeze.dim (getitem_1, -2)", "aten.squeeze.dim (getitem, -2)"],
+        ),
+        (
+            lambda x: functional.pad(x, (1, 0), mode="circular"), (X,),
+            ["aten.new_empty.default (x_1, [2, 4])", "aten.slice.Tensor (new_empty, 1, 1, 4)",
+             "aten.copy_.default (slice_1, slice_2)", "aten.slice.Tensor (new_empty, 1, 0, 1)",
+             "aten.slice.Tensor (new_empty, 1, 3, 4)", "aten.copy_.default (slice_3, slice_4)"],
+        ),
+        (
+            lambda x: dispatch.stft(x, 2, 1, window=dispatch.ones(2), center=False,
+                                    return_complex=True), (X,),
+            ["aten.as_strided.default (x_1, [2, 2, 2], [3, 1, 1])"],
+        ),
+        (
+            lambda x, y: dispatch.cdist(x, y, compute_mode="use_mm_for_euclid_dist"), (X, -X),
+            ["aten.expand.default (x_1, [2, 3])", "aten.view.default (expand, [1, 2, 3])",
+             "aten.expand.default (y_1, [2, 3])", "aten.view.default (expand_1, [1, 2, 3])",
+             "aten._euclidean_dist.default (view, view_1)",
+             "aten.view.default (_euclidean_dist, [2, 2])"],
+        ),
+        (
+            lambda x, y: dispatch.tensordot(x, y, dims=([0, 1], [1, 0])), (X, X.T.contiguous()),
+            ["aten.permute.default (x_1, [0, 1])", "aten.permute.default (y_1, [1, 0])",
+             "aten.squeeze.default (permute_1,)", "aten.squeeze.default (permute,)",
+             "aten.mul.Tensor (squeeze_1, squeeze)", "aten.sum.default (mul,)",
+             "aten.view.default (sum_1, [])"],
+        ),
+        (
+            lambda x, y: dispatch.tensordot(x, y, dims=([1], [0])), (X[:1], Y),
+            ["aten.permute.default (x_1, [0, 1])", "aten.permute.default (y_1, [0])",
+             "aten.view.default (permute, [3])", "aten.dot.default (view, permute_1)",
+             "aten.view.default (dot, [1])"],
+        ),
+        (
+            lambda x: dispatch.linalg.matrix_rank(x), (X[:0],),
+            ["aten.empty.memory_format ([],)", "aten.zeros.default ([],)",
+             "aten.fill_.Scalar (empty, 0)"],
+        ),
+        (
+            lambda x, y: dispatch.linalg.matrix_rank(x, atol=y), (X, Y[0]),
+            ["aten.zeros.default ([],)", "aten.gt.Scalar (y_1, 0)"],
+        ),
+        (
+            lambda y: dispatch.gradient(y, spacing=(y,)), (Y,),
+            ["aten.slice.Tensor (y_1, 0, 0, 1)", "aten.slice.Tensor (y_1, 0, 1, 2)"],
+        ),
+        (
+            lambda x: functional.cosine_embedding_loss(x, x, dispatch.ones(2)), (X,),
+            ["aten.add.Scalar (sum_2, 9.999999960041972e-13)"],
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_traced_stands_in_pytorchs_order(call, args, expected):
+    lines = iter(traced(call, *args))
+    assert all(any(line == wanted for line in lines) for wanted in expected), traced(call, *args)
