@@ -5,8 +5,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import dispatch
-from dispatch import _C
+from dispatch import _C, FakeTensorMode, ops
 from dispatch.library import Library, fallthrough_kernel
+from dispatch.library.autograd import Info, make_autograd_impl
+from dispatch.symbolic import ShapeEnv
 
 pytestmark = pytest.mark.usefixtures("same_state_after")
 
@@ -159,3 +161,31 @@ def test_defaults_that_the_schema_names_are_objects(library):
     dispatch.ops.opnamed.f(dispatch.ones(1), last=True)
     named = [dispatch.int64, dispatch.strided, dispatch.contiguous_format, dispatch.float32]
     assert seen == [*named, True]
+
+
+def test_kernels_in_python_get_symbols_and_guard_nothing(library):
+    """Kernels that read bytes do not; these may pass a symbol on."""
+    env = ShapeEnv()
+    fake = FakeTensorMode(shape_env=env).from_tensor(dispatch.ones(7), static_shapes=False)
+    lib, seen = library("symbols_in_python"), []
+    lib.define("f(Tensor x, SymInt n) -> Tensor")
+    for key in ("CPU", "AutogradCPU"):
+        lib.impl("f", lambda x, n, key=key: seen.append((key, n)) or x, key)
+    x, n = dispatch.ones(2), fake.shape[0]
+    ops.symbols_in_python.f(x, n)
+    ops.symbols_in_python.f.default.redispatch(dispatch.DispatchKeySet("CPU"), x, n)
+    assert [key for key, _ in seen] == ["AutogradCPU", "CPU"]
+    assert all(got is n for _, got in seen) and not env.guards
+
+
+def test_kernels_in_c_above_a_backend_pass_symbols_on(library):
+    env = ShapeEnv()
+    fake = FakeTensorMode(shape_env=env).from_tensor(dispatch.ones(7), static_shapes=False)
+    lib, seen = library("symbols_in_c"), []
+    lib.define("f(Tensor x, SymInt n) -> Tensor")
+    lib.impl("f", lambda x, n: seen.append(n) or x.clone(), "CPU")
+    formula = make_autograd_impl(ops.symbols_in_c.f.default, Info(lambda ctx, g: (g, None), None))
+    lib.impl("f", formula, "AutogradCPU")
+    n = fake.shape[0]
+    assert ops.symbols_in_c.f(dispatch.ones(2, requires_grad=True), n).requires_grad
+    assert seen == [n] and seen[0] is n and not env.guards
