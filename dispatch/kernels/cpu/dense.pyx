@@ -4,6 +4,7 @@ The copies are `copy_values`, which converts as `copy_` does; where a tensor fit
 copied or made.
 """
 from libc.stdint cimport int64_t, uint64_t
+from libc.string cimport memcmp
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
@@ -14,6 +15,10 @@ from dispatch._C.geometry cimport TF_CONTIGUOUS
 from dispatch._C.tensor cimport Tensor, is_contiguous_as, new_empty
 from dispatch.kernels.cpu.copy.copies cimport copy_values
 from dispatch.kernels.meta cimport rules
+
+
+cdef enum:
+    MUCH = 1 << 13               # elements from which what is converted and laid out anew is so in two steps
 
 
 cdef int check_kernel(int code, uint64_t allowed) except -1:
@@ -62,8 +67,11 @@ cdef Tensor blank(Tensor like, int code, int memory_format):
 
 cdef Tensor dense(Tensor t, int code, int memory_format):
     cdef Tensor copy
-    if t.c_dtype == code and fits(t, memory_format):
-        return t
+    if fits(t, memory_format):
+        if t.c_dtype == code:
+            return t
+    elif t.c_dtype != code and t.c_numel >= MUCH:
+        t = dense(t, t.c_dtype, memory_format)           # one step each is faster
     copy = blank(t, code, memory_format)
     copy_values(copy, t)
     return copy
@@ -76,6 +84,10 @@ cdef Tensor target(Tensor out, int code, int memory_format):
 
 
 cdef int finish(Tensor out, Tensor made) except -1:
-    if made is not out:
-        copy_values(out, made)
-    return 0
+    cdef Tensor cast = made
+    if made is out:
+        return 0
+    if made.c_dtype != out.c_dtype and made.c_numel >= MUCH and memcmp(made.c_strides, out.c_strides, out.c_ndim * sizeof(int64_t)):
+        cast = new_empty(out.c_dtype, DEV_CPU, -1, made.c_ndim, made.c_sizes, made.c_strides)
+        copy_values(cast, made)
+    return copy_values(out, cast)

@@ -134,6 +134,14 @@ enum { GUESSED = 9 };
             *(vector_##K *)(to + i + 2 * PART) = c / by; \
             *(vector_##K *)(to + i + 3 * PART) = d / by; \
         } \
+        for (; i + PART <= n; i += PART) { \
+            vector_##K a = {0}; \
+            for (int64_t p = 0; p < deep; p++) \
+                for (int64_t q = 0; q < high; q++) \
+                    for (int64_t k = 0; k < wide; k++) \
+                        a += *(const vector_##K *)(x + p * plane + q * line + k * n + i); \
+            *(vector_##K *)(to + i) = a / by; \
+        } \
         for (; i < n; i++) { \
             T sum = 0; \
             for (int64_t p = 0; p < deep; p++) \

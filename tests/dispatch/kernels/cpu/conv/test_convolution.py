@@ -312,3 +312,15 @@ def test_weights_with_channels_last_are_those_with_channels_first(dtype, groups,
     for a in (x, x.to(memory_format=last)):
         for b in (w, w.to(memory_format=last)):
             assert dispatch.equal(conv(a, b, *call), want)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_what_is_converted_and_laid_out_anew_is_so_in_steps(dtype):
+    rng, kind = np.random.default_rng(0), getattr(dispatch, dtype)
+    x = dispatch.from_numpy(rng.integers(-3, 4, (2, 8, 24, 24))).to(kind)
+    w = dispatch.from_numpy(rng.integers(-3, 4, (8, 6, 2, 2))).to(kind)
+    last = x.to(memory_format=dispatch.channels_last)
+    found = aten.conv_transpose2d(last, w, None, [2, 2])
+    assert found.is_contiguous(memory_format=dispatch.channels_last)
+    assert dispatch.equal(found, aten.conv_transpose2d(x, w, None, [2, 2]))
+    assert dispatch.equal(found.float(), aten.conv_transpose2d(x.float(), w.float(), None, [2, 2]))
