@@ -25,6 +25,7 @@ from dispatch.fake.devices cimport normalized
 from dispatch.fake.fake_tensor cimport FakeTensor, new_fake_like, new_fake_storage
 from dispatch.fake.settings cimport FakeState
 
+from dispatch._C.fallbacks import new_node
 from dispatch._C.guards import _DisableTorchDispatch
 from dispatch.fake.exceptions import UnsupportedFakeTensorException
 from dispatch.modes.subclasses import is_traceable_wrapper_subclass
@@ -293,7 +294,8 @@ cdef int copy_marks(Tensor f, Tensor t) except -1:
     f.c_keys |= KS_BY_DEVICE_TYPE[f.c_devtype]
     if t.c_flags & TF_INFERENCE:
         f.c_keys &= ~(KS_AUTOGRAD | KS_ADInplaceOrView)
-    f.c_autograd = t.c_autograd
+    if t.c_autograd is not None:            # nothing goes backward through an example (meta_utils' DelayedError)
+        f.c_autograd = new_node("torch::autograd::Error" if t.c_base is None else "AsStridedBackward0")
     if t.c_dict != NULL and (<dict><object>t.c_dict).get("_is_param"):
         f._is_param = True
     return 0

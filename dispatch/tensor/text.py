@@ -130,6 +130,8 @@ def tensor_text(self: Tensor, contents: str | None = None) -> str:
         return _text(self, "tensor(", contents)
     text = _text(self, f"{type(self).__name__}(", contents)
     mark = getattr(self, "_mark_text", None)  # what a parameter says of itself
+    if mark is None and getattr(self, "_is_param", False):
+        mark = "Parameter"  # its fake counterpart
     return f"{mark}({text})" if mark else text
 
 

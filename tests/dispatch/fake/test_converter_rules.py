@@ -160,6 +160,7 @@ def test_parameters_stay_parameters(mode):
     x, wrapper = dispatch.ones(2), Pair(dispatch.ones(2), dispatch.ones(2))
     x._is_param = wrapper._is_param = True
     assert mode.from_tensor(x)._is_param and MetaConverter()(x)._is_param
+    assert repr(mode.from_tensor(x)).startswith("Parameter(FakeTensor(..., size=")
     assert type(mode.from_tensor(wrapper)) is Pair and mode.from_tensor(wrapper)._is_param
     assert not hasattr(mode.from_tensor(wrapper.a), "_is_param")
 
@@ -334,3 +335,12 @@ def test_an_env_must_give_as_many_sizes_as_there_are():
 
     with pytest.raises(RuntimeError, match="ShapeEnv gave"):
         FakeTensorMode(shape_env=Wrong()).from_tensor(dispatch.ones(2, 3))
+
+
+def test_a_counterpart_says_that_nothing_goes_backward_through_an_example(mode):
+    x = dispatch.ones(2, requires_grad=True) * 2
+    fake, view = mode.from_tensor(x), mode.from_tensor(x.view(1, 2))
+    assert repr(fake) == "FakeTensor(..., size=(2,), grad_fn=<Error>)"
+    assert view.grad_fn.name() == "AsStridedBackward0"
+    assert view._base.grad_fn.name() == fake.grad_fn.name()
+    assert mode.from_tensor(dispatch.ones(2, requires_grad=True)).is_leaf
