@@ -377,7 +377,7 @@ cdef int check_resize(OperatorEntry e, Spec* s, Tensor out) except -1:
 
 
 cdef int warn_resized(OperatorEntry e, Spec* s, Tensor out) except -1:
-    warnings.warn(f"{qualified_name(e)}: an output with one or more elements was resized since it had shape "
+    warnings.warn(f"{qualified_name(e)}: An output with one or more elements was resized since it had shape "
                   f"{list(out.shape)}, which does not match the required output shape {list(new_size(s.ndim, s.sizes))}",
                   UserWarning, stacklevel=2)
     return 0

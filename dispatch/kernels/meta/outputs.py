@@ -21,7 +21,7 @@ def resize_out(out: Tensor, sizes: Sequence[Any]) -> Tensor:
         return out
     if not rules.may_hold(out.numel() == 0):
         warnings.warn(
-            "out: an output with one or more elements was resized since it had shape "
+            "out: An output with one or more elements was resized since it had shape "
             f"{list(out.shape)}, which does not match the required output shape {wanted}",
             UserWarning,
             stacklevel=2,

@@ -74,7 +74,7 @@ def test_no_output_changes_when_one_of_them_is_refused():
 @pytest.mark.filterwarnings("error:.*was resized")
 def test_a_warning_that_is_an_error_leaves_the_output():
     out = dispatch.ones(2)
-    with pytest.raises(UserWarning, match="was resized"):
+    with pytest.raises(UserWarning, match="An output with one or more elements was resized"):
         A.add.out(dispatch.ones(3), 1, out=out)
     assert out.shape == (2,)
 
