@@ -215,7 +215,9 @@ cdef dict hooks = {}
 
 def _set_tensor_hook(str name, function):
     """Give the method `name` (such as "__repr__", "__getitem__") its implementation."""
+    global getitem_hook, setitem_hook
     hooks[name] = function
+    getitem_hook, setitem_hook = hooks.get("__getitem__"), hooks.get("__setitem__")
 
 
 cdef object hook(str name):

@@ -32,7 +32,7 @@ from dispatch._C.keys cimport (
     KS_PythonTLSSnapshot, KS_ZeroTensor,
 )
 from dispatch._C.size cimport add_number_type, new_size, tuple_of
-from dispatch._C.slots cimport complete_type, hook, new_instance
+from dispatch._C.slots cimport complete_type, getitem_hook, hook, new_instance, setitem_hook
 from dispatch._C.python_api cimport allocate_quietly
 from dispatch._C.read_only cimport lent
 from dispatch._C.storage cimport (
@@ -699,10 +699,10 @@ cdef class Tensor:
         return hook("__repr__")(self)
 
     def __getitem__(self, index):
-        return hook("__getitem__")(self, index)
+        return (hook("__getitem__") if getitem_hook is None else getitem_hook)(self, index)
 
     def __setitem__(self, index, value):
-        hook("__setitem__")(self, index, value)
+        (hook("__setitem__") if setitem_hook is None else setitem_hook)(self, index, value)
 
     def __delitem__(self, index):
         raise TypeError(f"'{type(self).__name__}' object does not support item deletion")

@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from dispatch._C import dtypes, naming
+from dispatch._C.generator import Generator
 from dispatch.as_torch.aliases import CALLED, HIDDEN, HOMES, LATE_HOMES, MODULES, NAMES
 from dispatch.as_torch.refusals import GAPS, REFUSED
 
@@ -37,7 +38,7 @@ __all__ = [
 
 PAGE = "docs/porting.md"
 _HEAPTYPE = 1 << 9
-_LASTING = (ModuleType, dtypes.dtype, dtypes.layout, dtypes.memory_format)
+_LASTING = (ModuleType, dtypes.dtype, dtypes.layout, dtypes.memory_format, Generator)
 _stands: dict[str, "Stand"] = {}
 # The module that each source is named after: the first whose first source it is.
 _OWNERS = {s[0]: m for m, s in reversed(MODULES.items()) if s[0] != "dispatch"}

@@ -5,12 +5,13 @@ one `index` or `index_put_`. `methods` makes both functions hooks of Tensor.
 """
 from operator import index as as_int
 
+from cpython.long cimport PyLong_AsLongLongAndOverflow
 from cpython.object cimport PyObject
 from cpython.sequence cimport PySequence_Check
 from libc.stdint cimport INT64_MAX, INT64_MIN, int64_t
 
 from dispatch._C.dtypes cimport DEV_CPU, ST_bool, ST_uint8, is_complex_code, is_floating_code
-from dispatch._C.symbolic cimport NK_INT, NK_NONE, eq_or_false, known_le, number_kind, size_from, size_object
+from dispatch._C.symbolic cimport NK_INT, NK_NONE, eq_or_false, is_symbolic, known_le, number_kind, size_from, size_object
 from dispatch._C.tensor cimport TF_CUSTOM_DEVICE, TF_CUSTOM_SIZES, Tensor
 
 from dispatch._C.advice import advise
@@ -114,6 +115,8 @@ cdef inline object size_at(Tensor t, int dim, object asked):
 
 
 cdef object chosen(Tensor self, int dim, object index, int real_dim, object asked):
+    if asked is None and type(index) is int and is_within(self, dim, index):
+        return SELECT(self, dim, index)
     if is_symbol(index):
         return SELECT(self, dim, index)
     if not LOWEST <= index <= HIGHEST:
@@ -124,6 +127,15 @@ cdef object chosen(Tensor self, int dim, object index, int real_dim, object aske
     if not is_symbol(size) and not -size <= index < size:      # of a symbol the operator asks
         raise IndexError(f"{SELECT.name()}: index {index} is out of bounds for dimension {real_dim} with size {size}")
     return SELECT(self, dim, index)
+
+
+cdef bint is_within(Tensor self, int dim, object index) except -1:
+    """Whether an int indexes a dimension that is no symbol, as most do (row `first_row`)."""
+    cdef int beyond = 0
+    cdef int64_t number = PyLong_AsLongLongAndOverflow(index, &beyond)
+    if beyond or dim >= self.c_ndim or is_symbolic(self.c_sizes[dim]):
+        return False
+    return -self.c_sizes[dim] <= number < self.c_sizes[dim]
 
 
 cdef object sliced(Tensor self, int dim, slice index, bint always, object asked):

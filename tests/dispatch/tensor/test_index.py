@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 import dispatch
+from dispatch._C.slots import _set_tensor_hook
+from dispatch._C.torch_function import _watch_slot
 from dispatch.modes import TorchDispatchMode
+from dispatch.tensor.index import getitem, setitem
 
 INDICES: list[Any] = [
     0, -1, slice(None), slice(1, None), slice(None, None, 2), None, Ellipsis,
@@ -193,3 +196,35 @@ def test_a_value_with_the_sizes_of_its_place_is_not_expanded():
         x[0] = dispatch.zeros(1)
     assert "aten.expand.default" not in seen.names
     assert x.tolist() == [0, 1]
+
+
+def test_a_number_chooses_within_its_dimension_only() -> None:
+    x = dispatch.arange(6).view(2, 3)
+    assert (x[1].tolist(), x[-2].tolist(), x[1, -3].item(), x[:, 2].tolist()) == (
+        [3, 4, 5], [0, 1, 2], 3, [2, 5],
+    )  # fmt: skip
+    for index in (2, -3, (0, 3), (slice(None), -4)):
+        with pytest.raises(IndexError, match=r"aten::select.*out of bounds for dimension"):
+            x[index]
+    for index in (1 << 63, -(1 << 63) - 1):
+        with pytest.raises(ValueError, match="64 bits"):
+            x[index]
+    with pytest.raises(IndexError, match="0-dim"):
+        x[0, 0][0]
+    with pytest.raises(IndexError, match="size 0"):
+        dispatch.empty(0, 2)[0]
+
+
+def test_whoever_registers_indexing_again_is_asked() -> None:
+    x = dispatch.ones(2)
+    try:
+        _set_tensor_hook("__getitem__", lambda self, index: ("got", index))
+        _set_tensor_hook("__setitem__", lambda self, index, value: seen.append((index, value)))
+        seen: list = []
+        x[0] = 5
+        assert x[1] == ("got", 1) and seen == [(0, 5)]
+    finally:
+        for function in (getitem, setitem):
+            name = f"__{function.__name__}__"
+            _set_tensor_hook(name, _watch_slot(function, name, counts_self=False))
+    assert x.tolist() == [1, 1] and x[0].item() == 1
