@@ -496,7 +496,7 @@ static void take_groups(void *job, int64_t part, int64_t first, int64_t end)
 {
     const group_job *s = job;
     const int64_t n = s->sums.inner;
-    channel_job sums = s->sums;
+    channel_job sums = s->sums, maps = s->maps;
     for (int64_t g = first; g < end; g++) {
         if (s->half) {
             float *room = s->room + part * n;
@@ -508,7 +508,14 @@ static void take_groups(void *job, int64_t part, int64_t first, int64_t end)
         } else
             s->moments(&sums, g, g + 1);
         set_scales(s, g, n);
-        if (s->half)
+        if (s->half && s->maps.inner == 1) {     /* a row of all channels, of which the group is a part */
+            maps.from = (const char *)s->maps.from + 2 * g * s->size;
+            maps.to = (char *)s->maps.to + 2 * g * s->size;
+            maps.scale = s->scale + g * s->size;
+            maps.shift = s->shift + g * s->size;
+            maps.channels = s->size;
+            affine_halves(&maps, s->half, 0, 1);
+        } else if (s->half)
             affine_halves(&s->maps, s->half, g * s->size, (g + 1) * s->size);
         else
             s->affine(&s->maps, g * s->size, (g + 1) * s->size);

@@ -652,7 +652,7 @@ def group_norm(Tensor out not None, Tensor mean not None, Tensor rstd not None, 
         s.maps.outer, s.maps.channels, s.maps.inner = HxW, C, 1
         count = N
     parts = parts_for(count, 8 * x.c_numel)
-    s.room = <float*>malloc(parts * (x.c_numel // count) * sizeof(float)) if s.half else NULL
+    s.room = <float*>malloc(parts * (s.sample if count == N else s.sums.inner) * sizeof(float)) if s.half else NULL
     if s.half and s.room == NULL:
         raise MemoryError
     with nogil:

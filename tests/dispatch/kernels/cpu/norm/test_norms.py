@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -204,17 +206,20 @@ def test_weight_norm() -> None:
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("last", [False, True], ids=["first", "last"])
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
-def test_groups_of_16_bit_floats_are_rounded_once(dtype: str, last: bool, threads: int) -> None:
+@pytest.mark.parametrize("plane", [(25, 41), (1, 1)])
+def test_groups_of_16_bit_floats_are_rounded_once(
+    plane: tuple[int, int], dtype: str, last: bool, threads: int
+) -> None:
     kind, before = getattr(dispatch, dtype), dispatch.get_num_threads()
-    x = tensor(RNG.normal(3, 2, size=(3, 12, 25, 41))).to(kind)
+    x = tensor(RNG.normal(3, 2, size=(3, 12, *plane))).to(kind)
     w, b = (tensor(RNG.normal(size=12)).to(kind) for _ in range(2))
     if last:
         x = x.to(memory_format=dispatch.channels_last)
     try:
         dispatch.set_num_threads(threads)
-        found, mean, _ = aten.native_group_norm(x, w, b, 3, 12, 25 * 41, 4, 1e-5)
+        found, mean, _ = aten.native_group_norm(x, w, b, 3, 12, math.prod(plane), 4, 1e-5)
         wide = [t.float() for t in (x, w, b)]
-        want, means, _ = aten.native_group_norm(*wide, 3, 12, 25 * 41, 4, 1e-5)
+        want, means, _ = aten.native_group_norm(*wide, 3, 12, math.prod(plane), 4, 1e-5)
     finally:
         dispatch.set_num_threads(before)
     step = 2**-7 if dtype == "bfloat16" else 2**-10
