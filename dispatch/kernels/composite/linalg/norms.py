@@ -250,10 +250,11 @@ def _zero(self: Tensor) -> Tensor:
 
 
 def _default_rtol(self: Tensor) -> float:
+    larger = rules.larger(self.size(-2), self.size(-1))
     kind = self.dtype.to_real()
     if kind not in _EPSILON:
         raise refused(f"expected a floating-point or complex tensor of 32 bits or more, got {kind}")
-    return _EPSILON[kind] * rules.larger(self.size(-2), self.size(-1))
+    return _EPSILON[kind] * larger
 
 
 def _check_real(name: str, t: Tensor) -> None:
@@ -264,7 +265,8 @@ def _check_real(name: str, t: Tensor) -> None:
 def _tolerances(self: Tensor, atol: float | None, rtol: float | None) -> tuple[Tensor, Tensor]:
     """By default no absolute one, and a relative one unless there is an absolute one."""
     if rtol is None:
-        rtol = 0.0 if atol is not None and atol > 0 else _default_rtol(self)
+        default = _default_rtol(self)
+        rtol = 0.0 if atol is not None and atol > 0 else default
     return _full(self, atol or 0.0), _full(self, rtol)
 
 

@@ -11,7 +11,12 @@ from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.composite.linalg.outputs import check_castable
 from dispatch.kernels.meta import rules
-from dispatch.kernels.meta.linalg.checks import check_floating, check_same_dtype, check_square
+from dispatch.kernels.meta.linalg.checks import (
+    check_floating,
+    check_matrix,
+    check_same_dtype,
+    check_square,
+)
 from dispatch.kernels.meta.outputs import resize_out
 
 __all__ = [
@@ -58,6 +63,7 @@ def _contiguous_copy(self: Tensor) -> Tensor:
 
 def linalg_matrix_power(self: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
     """self multiplied by itself; the inverse for a negative n."""
+    check_matrix("self", self)
     check_square("self", self)
     if out is not None:
         check_castable(out, self.dtype)

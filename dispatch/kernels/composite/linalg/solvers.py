@@ -16,7 +16,7 @@ from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.composite.linalg.outputs import into, new
 from dispatch.kernels.meta import rules
-from dispatch.kernels.meta.linalg.checks import check_solver_sides
+from dispatch.kernels.meta.linalg.checks import check_matrix, check_solver_sides
 
 __all__ = [
     "cholesky_out",
@@ -90,6 +90,7 @@ def older_slogdet_out(self: Tensor, *, sign: Tensor, logabsdet: Tensor) -> _Pair
 
 def logdet(self: Tensor) -> Tensor:
     """The logarithm of the determinant; NaN where it is negative."""
+    check_matrix("self", self)
     sign, logabsdet = _aten.linalg_slogdet(self)
     if self.dtype.is_complex:
         return _aten.add.Tensor(_aten.log(sign), logabsdet)

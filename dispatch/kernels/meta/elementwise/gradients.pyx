@@ -62,7 +62,8 @@ cdef int shrink_backward(Spec* s, Tensor grad, Tensor self, object lambd) except
 
 
 cdef int hardtanh_backward(Spec* s, Tensor grad, Tensor self, object min_val, object max_val) except -1:
-    return backward(s, grad, self)
+    backward(s, grad, self)
+    return pointwise.choose_number(s, grad, self)
 
 
 cdef int leaky_relu_backward(Spec* s, Tensor grad, Tensor self, object negative_slope, bint self_is_result) except -1:
@@ -84,7 +85,8 @@ cdef int softplus_backward(Spec* s, Tensor grad, Tensor self, object beta, objec
 
 
 cdef int threshold_backward(Spec* s, Tensor grad, Tensor self, object threshold) except -1:
-    return backward(s, self, grad)
+    backward(s, self, grad)
+    return pointwise.choose_number(s, grad, self)
 
 
 cdef int contiguous_three(Spec* s, Tensor self, Tensor target, Tensor grad) except -1:

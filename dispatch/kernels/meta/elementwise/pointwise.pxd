@@ -24,6 +24,10 @@ cdef int fill(Spec* s, PyObject** items, int n, int dtype, int compute) except -
 # Then, with values, the strides of at::empty_like(self).
 cdef int keep_strides(Spec* s, Tensor self) except -1
 
+# Then, on Meta, those of `where(compare(asked, number), number, self)`: a number is a 0-d operand, so strides of size-1 dimensions
+# have a say in the order of the result's.
+cdef int choose_number(Spec* s, Tensor self, Tensor asked) except -1
+
 # The strides again, from other operands than the call's: `as_made` stands for what a Meta kernel
 # makes of `t` alone, in the sizes of `s`; `as_copied` for `t` converted to a dtype.
 cdef int restride(Spec* s, PyObject** items, int n, bint meta) except -1
@@ -64,10 +68,7 @@ cdef inline bint try_same(Spec* s, Tensor a, Tensor b) noexcept:
     return try_one(s, a, a.c_dtype)
 
 cdef inline bint is_packed(Tensor a) noexcept nogil:
-    """Whether a contiguous tensor's dimensions of size 1 have contiguous strides too.
-
-    A number is a 0-d operand, not of the other's shape: strides of size-1 dimensions then have a say in the order of the result's.
-    """
+    """Whether a contiguous tensor's dimensions of size 1 have contiguous strides too."""
     cdef int64_t step = 1
     cdef int i
     for i in range(a.c_ndim - 1, -1, -1):

@@ -5,7 +5,7 @@ Called by `unary`, `binary` and `ternary`; calls `rules`. Makes no tensor and ke
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
-from dispatch._C.dtypes cimport DEV_CPU, DEV_META, ST_NONE
+from dispatch._C.dtypes cimport DEV_CPU, DEV_META, ST_NONE, ST_bool
 from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor, new_empty
 from dispatch._C.tls cimport tls
@@ -73,6 +73,25 @@ cdef int keep_strides(Spec* s, Tensor self) except -1:
         s.has_strides = True
         rules.dense_like_strides(s.strides, self)
     return 0
+
+
+cdef bint has_unit(Tensor a) noexcept:
+    cdef int i
+    for i in range(a.c_ndim):
+        if a.c_sizes[i] == 1:
+            return True
+    return False
+
+
+cdef int choose_number(Spec* s, Tensor self, Tensor asked) except -1:
+    cdef Tensor mask, number
+    cdef PyObject* items[3]
+    if not is_meta(self) or s.ndim != self.c_ndim or not has_unit(self) or is_packed(self):
+        return 0
+    mask = asked if asked.c_dtype == ST_bool else as_made(s, asked, ST_bool)
+    number = new_empty(self.c_dtype, DEV_META, -1, 0, NULL, NULL)
+    items[0], items[1], items[2] = <PyObject*>mask, <PyObject*>number, <PyObject*>self
+    return set_strides(s, items, 3, ST_NONE, True)
 
 
 cdef Tensor as_made(Spec* s, Tensor t, int dtype):

@@ -51,7 +51,8 @@ cdef int clamp(Spec* s, Tensor self, object min, object max) except -1:
     if (isinstance(min, complex) or isinstance(max, complex)) and is_floating_code(self.c_dtype) and has_bytes(self.c_storage):
         raise refused("min and max must be real numbers")         # PyTorch's CPU kernel; its Meta kernel takes them
     check_bounds(&operands)
-    return fill_promoted(s, &operands, 1)
+    fill_promoted(s, &operands, 1)
+    return pointwise.choose_number(s, self, self)
 
 
 cdef int clamp_tensor(Spec* s, Tensor self, Tensor min, Tensor max) except -1:
@@ -99,7 +100,8 @@ cdef Tensor made(Three* operands, int n, int dtype, int compute):
 
 cdef int clamp_bound(Spec* s, Tensor self, object bound) except -1:
     cdef Three operands = three(self, bound, None)
-    return fill_promoted(s, &operands, 1)
+    fill_promoted(s, &operands, 1)
+    return pointwise.choose_number(s, self, self)
 
 
 cdef int clamp_bound_tensor(Spec* s, Tensor self, Tensor bound) except -1:

@@ -99,7 +99,8 @@ cdef int neg(Spec* s, Tensor self) except -1:
 cdef int relu(Spec* s, Tensor self) except -1:
     if self.c_dtype == ST_bool and not is_meta(self):
         raise refused("self must not be a bool tensor")
-    return fill_same(s, self)
+    fill_same(s, self)
+    return pointwise.choose_number(s, self, self)
 
 
 cdef int abs(Spec* s, Tensor self) except -1:
@@ -157,6 +158,7 @@ cdef int hardtanh(Spec* s, Tensor self, object min_val, object max_val) except -
         raise refused("min_val and max_val must not be negative for a uint8 tensor, "
                       f"got {min_val} and {max_val}")
     fill_same(s, self)
+    pointwise.choose_number(s, self, self)
     return pointwise.keep_strides(s, self)
 
 
@@ -240,7 +242,7 @@ cdef int hardshrink(Spec* s, Tensor self, object lambd) except -1:
     fill(s, self, code, self.c_dtype)
     if not is_meta(self):
         s.cast = CAST_EXACT | OVERLAP_SELF
-    return 0
+    return pointwise.choose_number(s, self, self)
 
 
 cdef int softshrink(Spec* s, Tensor self, object lambd) except -1:
@@ -254,4 +256,5 @@ cdef int softshrink(Spec* s, Tensor self, object lambd) except -1:
 
 
 cdef int threshold(Spec* s, Tensor self, object threshold, object value) except -1:
-    return fill(s, self, self.c_dtype, self.c_dtype)
+    fill(s, self, self.c_dtype, self.c_dtype)
+    return pointwise.choose_number(s, self, self)

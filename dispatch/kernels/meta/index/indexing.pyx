@@ -26,6 +26,7 @@ from dispatch._C.size cimport new_size
 from dispatch._C.symbolic cimport eq_or_false, expect_eq, expect_le, is_symbolic, ne_or_true, size_object
 from dispatch._C.tensor cimport Tensor, get_numpy, new_view
 from dispatch.kernels.meta cimport rules
+from dispatch.kernels.meta.elementwise cimport pointwise
 from dispatch.kernels.meta.rules cimport MAX_DIMS, is_eager
 from dispatch.kernels.meta.rules.sizes cimport sizes_of
 from dispatch._C.structured cimport (
@@ -506,6 +507,14 @@ cdef int fill_masked(Spec* s, Tensor self, Tensor mask) except -1:
     return 0
 
 
+cdef int fill_chosen(Spec* s, Tensor self, Tensor mask) except -1:
+    """The reference makes the result of `where` contiguous, which keeps odd strides of dimensions of size 1."""
+    fill_masked(s, self, mask)
+    pointwise.choose_number(s, self, mask)
+    s.has_strides = s.has_strides and rules.is_contiguous(s.sizes, s.strides, s.ndim)
+    return 0
+
+
 cdef int check_mask(Tensor mask) except -1:
     if mask.c_dtype != ST_bool:
         raise refused(f"masked_fill only supports boolean masks, but got mask with dtype {dtypes.get_dtype(mask.c_dtype)!r}")
@@ -519,13 +528,13 @@ cdef int masked_fill(Spec* s, Tensor self, Tensor mask, Tensor value) except -1:
     check_mask(mask)
     if is_complex_code(value.c_dtype) and not is_complex_code(self.c_dtype) and not is_eager(self):
         raise_number(self, "of a complex tensor")
-    return fill_masked(s, self, mask)
+    return fill_chosen(s, self, mask)
 
 
 cdef int masked_fill_scalar(Spec* s, Tensor self, Tensor mask, object value) except -1:
     check_mask(mask)
     check_number(self, value)
-    return fill_masked(s, self, mask)
+    return fill_chosen(s, self, mask)
 
 
 cdef int masked_scatter(Spec* s, Tensor self, Tensor mask, Tensor source) except -1:

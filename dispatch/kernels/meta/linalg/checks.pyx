@@ -18,7 +18,7 @@ from dispatch._C.symbolic cimport larger, ne, size_object
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.meta.fft cimport transforms as fft
-from dispatch.kernels.meta.rules.sizes cimport same_sizes
+from dispatch.kernels.meta.rules.sizes cimport is_eager, same_sizes
 
 cdef enum:
     MAX_DIMS = 64
@@ -46,16 +46,21 @@ cdef int complex_of(int code) except -1:
 
 # ---- checks ------------------------------------------------------------------------------------
 
+cdef int check_dimensions(str name, Tensor t, error) except -1:
+    if t.c_ndim < 2:
+        raise refused(f"The input tensor {name} must have at least 2 dimensions, got shape {shape_of(t)}", error)
+    return 0
+
+
 cpdef int check_matrix(str name, Tensor t) except -1:
     """checkIsMatrix."""
-    if t.c_ndim < 2:
-        raise refused(f"The input tensor {name} must have at least 2 dimensions, got shape {shape_of(t)}")
+    return check_dimensions(name, t, RuntimeError)
     return 0
 
 
 cpdef int check_square(str name, Tensor t) except -1:
-    """squareCheckInputs."""
-    check_matrix(name, t)
+    """squareCheckInputs; the Meta kernels' one asserts."""
+    check_dimensions(name, t, RuntimeError if is_eager(t) else AssertionError)
     if ne(t.c_sizes[t.c_ndim - 1], t.c_sizes[t.c_ndim - 2]):
         raise refused(f"{name} must be batches of square matrices, but they are "
                       f"{size_object(t.c_sizes[t.c_ndim - 2])} by {size_object(t.c_sizes[t.c_ndim - 1])} matrices")

@@ -63,11 +63,16 @@ def huber_loss(self: Tensor, target: Tensor, reduction: int, delta: float) -> Te
 def binary_cross_entropy(
     self: Tensor, target: Tensor, weight: Tensor | None, reduction: int
 ) -> TensorSpec:
-    """self's sizes, or one number."""
+    """self's sizes, or one number; the reference broadcasts."""
     _refuse_on_meta(self, dtypes.bool)
     if reduction:
         return TensorSpec((), self.dtype, copied=True)
-    return TensorSpec(self.shape, self.dtype, rules.dense_like_strides(self), copied=True)
+    if rules.is_eager(self):
+        return TensorSpec(self.shape, self.dtype, rules.dense_like_strides(self), copied=True)
+    operands = (target, self) if weight is None else (target, self, weight)
+    sizes = rules.broadcast_shapes(*(t.shape for t in operands))
+    strides = rules.elementwise_strides_meta(sizes, operands, self.dtype)
+    return TensorSpec(sizes, self.dtype, strides, copied=True)
 
 
 def binary_cross_entropy_backward(

@@ -95,3 +95,11 @@ def test_pseudoinverse_of_hermitian_matrices():
 def test_refusals(call, text):
     with pytest.raises(RuntimeError, match=text):
         call()
+
+
+def test_a_tolerance_by_sizes_is_asked_of_matrices_only() -> None:
+    x = dispatch.ones(3)
+    with pytest.raises(IndexError, match="Dimension"):
+        aten.linalg_pinv.atol_rtol_float(x, atol=0.1)
+    with pytest.raises(RuntimeError, match="2 or more dimensions"):
+        aten.linalg_pinv.atol_rtol_float(x, rtol=0.1)

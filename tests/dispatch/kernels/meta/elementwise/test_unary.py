@@ -116,3 +116,36 @@ def test_a_masked_scale_is_known_without_data_alone() -> None:
         assert ops.aten._masked_scale(x, mask, 2.0).stride() == x.stride()
     with pytest.raises(NotImplementedError, match="_masked_scale"):
         ops.aten._masked_scale(x, mask, 2.0)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        ops.aten.relu,
+        lambda x: ops.aten.clamp(x, 0, 1),
+        lambda x: ops.aten.clamp_min(x, 0),
+        lambda x: ops.aten.threshold(x, 0, 1),
+        lambda x: ops.aten.threshold_backward(x, x, 0),
+        lambda x: ops.aten.hardshrink(x, 0.5),
+        ops.aten.hardtanh,
+        lambda x: ops.aten.hardtanh_backward(x, x, -1, 1),
+        lambda x: ops.aten.masked_fill.Scalar(x, x > 0, 1),
+        lambda x: ops.aten.masked_fill.Tensor(x, x > 0, dispatch.empty(())),
+    ],
+)
+@pytest.mark.parametrize(
+    ("sizes", "strides", "want"),
+    [
+        ((2, 1, 3), (3, 7, 1), (3, 6, 1)),
+        ((1, 3, 1), (100, 1, 9), (3, 1, 3)),
+        ((2, 1, 3), (3, 3, 1), (3, 3, 1)),
+        ((2, 1, 2, 4), (8, 1, 4, 1), (8, 1, 4, 1)),
+    ],
+)
+def test_choosing_a_number_orders_dimensions_of_size_1_by_their_strides(
+    call: Any, sizes: tuple[int, ...], strides: tuple[int, ...], want: tuple[int, ...]
+) -> None:
+    """The number is a 0-d operand, beside which no format is looked for."""
+    with dispatch.FakeTensorMode():
+        x = dispatch.empty_strided(sizes, strides)
+        assert call(x).stride() == want

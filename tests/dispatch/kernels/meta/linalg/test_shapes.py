@@ -72,7 +72,7 @@ def test_values_are_real_and_eigenvalues_complex():
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda: aten.linalg_cholesky_ex(meta(3)), "2 dimensions"),
+        (lambda: aten.linalg_lu_factor_ex(meta(3)), "2 dimensions"),
         (lambda: aten.linalg_inv_ex(meta(2, 3)), "square"),
         (lambda: aten.linalg_qr(A, "x"), "'x'"),
         (lambda: aten._linalg_eigh(A, "x"), "UPLO"),
@@ -88,3 +88,34 @@ def test_values_are_real_and_eigenvalues_complex():
 def test_refusals(call, text):
     with pytest.raises(RuntimeError, match=text):
         call()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        aten.linalg_cholesky_ex,
+        aten.linalg_inv_ex,
+        aten._linalg_det,
+        aten._linalg_eigh,
+        aten.linalg_eig,
+        aten.linalg_ldl_factor_ex,
+        aten.linalg_matrix_exp,
+        lambda a: aten._linalg_solve_ex(a, dispatch.ones(2, 2, device=a.device)),
+    ],
+)
+def test_meta_kernels_of_square_matrices_assert_their_dimensions(call):
+    with pytest.raises(AssertionError, match="at least 2 dimensions, got shape"):
+        call(meta(2))
+    with dispatch.FakeTensorMode(), pytest.raises(AssertionError, match="at least 2 dimensions"):
+        call(dispatch.ones(2))
+    with pytest.raises(RuntimeError, match="at least 2 dimensions, got shape"):
+        call(dispatch.ones(2))
+
+
+@pytest.mark.parametrize(
+    "call", [aten.linalg_svd, aten.linalg_lu, aten.logdet, lambda a: aten.linalg_matrix_power(a, 2)]
+)
+def test_others_refuse_vectors_on_meta_as_with_data(call):
+    for vector in (meta(2), dispatch.ones(2)):
+        with pytest.raises(RuntimeError, match="at least 2 dimensions"):
+            call(vector)
