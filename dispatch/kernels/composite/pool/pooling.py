@@ -11,7 +11,7 @@ from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.composite.matrix.matmul import is_plain
 from dispatch.kernels.cpu.pool.pooling import max_line
-from dispatch.kernels.meta.rules import is_eager, suggest_memory_format
+from dispatch.kernels.meta.rules import is_eager, strides_for, suggest_memory_format
 
 __all__ = [
     "adaptive_avg_pool1d",
@@ -39,9 +39,11 @@ _adaptive_avg_pool3d_out = ops.aten._adaptive_avg_pool3d.out
 _adaptive_max_pool2d = ops.aten.adaptive_max_pool2d.default
 _as_strided_ = ops.aten.as_strided_.default
 _avg_pool2d = ops.aten.avg_pool2d.default
+_copy_ = ops.aten.copy_.default
 _max_pool2d_with_indices = ops.aten.max_pool2d_with_indices.default
 _max_pool3d_with_indices = ops.aten.max_pool3d_with_indices.default
 _mean = ops.aten.mean.dim
+_resize_ = ops.aten.resize_.default
 _squeeze = ops.aten.squeeze.dim
 _unsqueeze = ops.aten.unsqueeze.default
 
@@ -102,7 +104,13 @@ def adaptive_avg_pool2d(self: Tensor, output_size: Ints) -> Tensor:
 
 
 def adaptive_avg_pool2d_out(self: Tensor, output_size: Ints, *, out: Tensor) -> Tensor:
-    return _adaptive_avg_pool2d_out(self, output_size, out=out)
+    """Into `out`, which takes self's memory format whatever its own is."""
+    sizes, layout = [*self.shape[:-2], *output_size], suggest_memory_format(self)
+    laid = list(out.shape) == sizes and out.stride() == strides_for(sizes, layout)
+    if laid or out.dtype is not self.dtype:
+        return _adaptive_avg_pool2d_out(self, output_size, out=out)
+    result = _adaptive_avg_pool2d(self, output_size)
+    return _copy_(_resize_(out, sizes, memory_format=layout), result)
 
 
 def max_pool2d(

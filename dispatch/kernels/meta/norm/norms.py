@@ -139,7 +139,8 @@ def _check_batch_norm(
     running_var: Tensor | None,
     training: bool,
 ) -> int:
-    features = input.shape[0] if input.ndim == 1 and not training else None
+    alone = input.ndim == 1 and not training and not rules.is_eager(input)
+    features = input.shape[0] if alone else None
     if features is None:
         features = input.shape[rules.wrap_dim(1, input.ndim)]
     if not training and (running_mean is None or running_var is None):

@@ -64,7 +64,8 @@ def _check_shifts(shifts: Ints, dims: Ints) -> None:
 def roll(self: Tensor, shifts: Ints, dims: Ints) -> Shaped:
     """A clone without elements; otherwise contiguous. The body is handed wrapped dimensions.
 
-    With data, parts along a dimension are joined, which keeps channels_last.
+    With data, parts along a dimension are joined, which keeps channels_last; a dimension that stays
+    as it is is copied, which does not.
     """
     eager = rules.is_eager(self)
     if eager:
@@ -77,7 +78,8 @@ def roll(self: Tensor, shifts: Ints, dims: Ints) -> Shaped:
     if self.ndim == 0 and dims:
         raise refused(f"Dimension specified as {dims[0]} but tensor has no dimensions", IndexError)
     _check_shifts(shifts, dims)
-    if dims and eager:
+    moves = (n % self.shape[d] for n, d in zip(shifts, wrapped, strict=False))
+    if dims and eager and all(moves):
         memory_format = rules.suggest_memory_format(self)
         strides = rules.strides_for(self.shape, memory_format)
         return Shaped(like(self, self.shape, strides), wrapped)

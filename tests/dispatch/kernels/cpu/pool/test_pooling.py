@@ -395,3 +395,24 @@ def test_averages_of_16_bit_images_with_channels_last_are_rounded_once(dtype, ch
         found = pool(x)
         assert found.is_contiguous(memory_format=dispatch.channels_last)
         assert dispatch.equal(found, pool(wide).to(dtype))
+
+
+@pytest.mark.parametrize("size", [[2, 3], [1, 1], [0, 2]])
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("given", ["same", "other", "empty"])
+def test_adaptive_avg_pool2d_gives_out_the_format_of_self(
+    size: list[int], last: bool, given: str
+) -> None:
+    layout = dispatch.channels_last if last else dispatch.contiguous_format
+    x = dispatch.arange(120.0).reshape(2, 3, 4, 5).contiguous(memory_format=layout)
+    want = aten._adaptive_avg_pool2d(x, size).contiguous()
+    out = dispatch.zeros(2, 3, *size)
+    if (given == "other") is not last:
+        out = out.contiguous(memory_format=dispatch.channels_last)
+    if given == "empty":
+        out = dispatch.zeros(0)
+    assert aten.adaptive_avg_pool2d.out(x, size, out=out) is out
+    assert out.is_contiguous(memory_format=layout)
+    assert out.tolist() == want.tolist()
+    with pytest.raises(RuntimeError, match="dtype"):
+        aten.adaptive_avg_pool2d.out(x, size, out=dispatch.zeros(0, dtype=dispatch.float64))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import dispatch
 from dispatch import ops
 from dispatch.fake import FakeTensorMode
 from tests.dispatch.kernels.tensors import fake, geometry, meta
@@ -110,3 +111,12 @@ def test_log_softmax_checks_its_dim_and_softmax_only_with_data() -> None:
     with pytest.raises(IndexError):
         aten._log_softmax(meta((2, 3)), 2, False)
     assert tuple(aten._softmax(meta((2, 3)), 2, False).shape) == (2, 3)
+
+
+def test_batch_norm_of_one_dimension_by_given_statistics_is_known_without_data_alone() -> None:
+    one = dispatch.ones(1)
+    with FakeTensorMode():
+        x = dispatch.ones(3)
+        assert aten.native_batch_norm(x, None, None, x, x, False, 0.1, 1e-5)[0].shape == (3,)
+    with pytest.raises(IndexError, match="Dimension"):
+        aten.native_batch_norm(dispatch.ones(3), None, None, one, one, False, 0.1, 1e-5)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import dispatch
 from dispatch import ops
 from tests.dispatch.kernels.meta.index.test_indexing import Ints, geometry, index_of, meta
 from tests.dispatch.kernels.meta.join.test_joining import image
@@ -146,3 +147,14 @@ def test_with_data_shifts_are_counted_before_dimensions_are_looked_up(sizes: Int
     for shifts, dims, wrong in wrongs:
         with pytest.raises(RuntimeError, match=wrong):
             aten.roll(x, shifts, dims)
+
+
+@pytest.mark.parametrize(
+    ("shifts", "dims", "kept"),
+    [([1], [0], True), ([1, 2], [0, 1], True), ([2], [0], False), ([1, 3], [0, 2], False)],
+)
+def test_roll_by_a_whole_dimension_loses_the_format(
+    shifts: list[int], dims: list[int], kept: bool
+) -> None:
+    x = dispatch.ones(2, 4, 3, 5).contiguous(memory_format=dispatch.channels_last)
+    assert aten.roll(x, shifts, dims).stride() == (x.stride() if kept else (60, 15, 5, 1))
