@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum { LANES_BYTES = 64, LANES_LONGEST = 4096, LANES_FACTORS = 16, LANES_LARGEST = 13, LANES_PART = 8 };
-enum { LANES_KEPT = 1024 };          /* tables of lines up to this are kept for the process: 4 MB if there are lines of all lengths */
+enum { LANES_KEPT = 1024 };          /* tables of lines up to this are kept for the process: 4 MB if all lengths are about */
 #define LANES_INSIDE static inline __attribute__((always_inline))
 
 /* The factors of n, largest powers of two first; 0: it has a prime that is too large. */

@@ -193,8 +193,8 @@ POOL_ROWS(i64, int64_t, i64)
     }
 #ifdef CONVERTS_16
 #define WINDOW_BY_16(K) \
-    CONVERTS_16 static int64_t average_vectors_##K(char *to, const char *x, int64_t deep, int64_t plane, int64_t high, int64_t line, \
-                                                   int64_t wide, int64_t n, float by) \
+    CONVERTS_16 static int64_t average_vectors_##K(char *to, const char *x, int64_t deep, int64_t plane, int64_t high, \
+                                                   int64_t line, int64_t wide, int64_t n, float by) \
     { \
         int64_t i = 0; \
         for (; i + 64 <= n; i += 64) { \

@@ -31,7 +31,8 @@ cdef extern from "resample/corners.h" nogil:
     bint corners_f32(const grid_space* s, int64_t n, const float* grid, int64_t* at, float* weight)
     bint corners_f64(const grid_space* s, int64_t n, const double* grid, int64_t* at, double* weight)
     bint HAS_GATHERS
-    void gather_mix(int code, int corners, int64_t n, const int64_t* at, const float* weight, int64_t step, float* out, const float* x)
+    void gather_mix(int code, int corners, int64_t n, const int64_t* at, const float* weight, int64_t step, float* out,
+                    const float* x)
     void gather_cubic(int64_t n, const int64_t* at, const float* wx, const float* wy, float* out, const float* x)
     void pick_f32(int64_t n, const int64_t* at, bint inside, float* out, const float* x)
     void pick_f64(int64_t n, const int64_t* at, bint inside, double* out, const double* x)
