@@ -229,6 +229,7 @@ cdef int index(Spec* s, Tensor self, list indices) except -1:
     cdef int64_t steps[MAX_DIMS]
     cdef bint eager = is_eager(self)
     cdef int stop
+    cdef int64_t numel
     if len(indices) == 0:
         raise_indices(eager, "at least one index must be provided")
     read_indices(&x, eager, self, indices, True)
@@ -239,14 +240,15 @@ cdef int index(Spec* s, Tensor self, list indices) except -1:
     s.dtype = self.c_dtype
     s.cast = OVERLAP_NONE | OVERLAP_SELF
     stop = indexed_sizes(s, steps, self, &x)
-    if eq_or_false(self.c_numel, 0):
+    numel = rules.numel(s.sizes, s.ndim)
+    if eager and (has_permuted(indices) or numel == 0):
+        s.has_strides = not order_with_indices(s, steps, self, indices, stop - x.ndim, stop)
+        return 0
+    if eq_or_false(self.c_numel, 0) or eq_or_false(numel, 0):
         return 0
     if x.ndim == 0 and not eager:
         mistake_strides(steps, self, &x, s.ndim)
-    if eager and has_permuted(indices):
-        order_with_indices(s, steps, self, indices, stop - x.ndim, stop)
-    else:
-        rules.dense_strides(s.strides, s.sizes, steps, s.ndim)
+    rules.dense_strides(s.strides, s.sizes, steps, s.ndim)
     s.has_strides = True
     return 0
 
@@ -285,7 +287,7 @@ cdef int order_with_indices(Spec* s, int64_t* steps, Tensor self, list indices, 
                             int stop) except -1:
     """TensorIterator's strides: self decides on the order of dimensions, then the indices do.
 
-    `steps` are self's strides along the result; from `start` to `stop` are those of the indices.
+    `steps` are self's strides along the result; from `start` to `stop` are those of the indices. 1 if contiguous, else 0.
     """
     cdef list items = [new_view(self, s.ndim, s.sizes, steps, self.c_offset)]
     cdef Tensor t
@@ -294,9 +296,10 @@ cdef int order_with_indices(Spec* s, int64_t* steps, Tensor self, list indices, 
             t = <Tensor>item
             index_strides(steps, s, t, start, stop)
             items.append(new_view(t, s.ndim, s.sizes, steps, t.c_offset))
-    rules.elementwise_strides(s.strides, s.sizes, s.ndim, PySequence_Fast_ITEMS_(<PyObject*>items),
-                              <int>len(items), ST_NONE)
-    return 0
+    if stop - start < s.ndim:
+        items.append(0)                      # the indices' own shape is another, which rules out short cuts
+    return rules.elementwise_strides(s.strides, s.sizes, s.ndim, PySequence_Fast_ITEMS_(<PyObject*>items),
+                                     <int>len(items), ST_NONE)
 
 
 cdef int index_put(Spec* s, Tensor self, list indices, Tensor values, bint accumulate) except -1:

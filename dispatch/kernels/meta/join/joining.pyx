@@ -24,12 +24,18 @@ cdef inline bint counts_for_nothing(Tensor t) except -1:
 
 # ---- cat ---------------------------------------------------------------------------------------
 
-cdef int raise_ndim(list tensors, int i, Tensor like) except -1:
+cdef int raise_ndim(list tensors, int i, Tensor like, int64_t dim) except -1:
+    """PyTorch's kernel looks at `dim` first, beside the first tensor that counts, unless one has no dimensions."""
+    cdef Tensor t
+    for t in tensors if is_eager(like) and all([(<Tensor>t).c_ndim for t in tensors]) else ():
+        if not counts_for_nothing(t):
+            rules.wrap_dim(dim, t.c_ndim, True)
+            break
     raise refused(f"Tensors must have same number of dimensions: got {like.c_ndim} and {(<Tensor>tensors[i]).c_ndim}, "
                   f"{sizes_of(tensors[i])} at position {i}")
 
 
-cdef Tensor find_example(list tensors):
+cdef Tensor find_example(list tensors, int64_t dim):
     """A tensor that has the number of dimensions of all: one has not one dimension, if any does."""
     cdef Tensor t, like = None
     cdef int i
@@ -39,13 +45,13 @@ cdef Tensor find_example(list tensors):
             if like is None:
                 like = t
             elif t.c_ndim != like.c_ndim:
-                raise_ndim(tensors, i, like)
+                raise_ndim(tensors, i, like, dim)
     if like is None:
         return <Tensor>tensors[0]
     for i in range(<int>len(tensors)):
         t = <Tensor>tensors[i]
         if t.c_ndim == 1 and not counts_for_nothing(t):
-            raise_ndim(tensors, i, like)
+            raise_ndim(tensors, i, like, dim)
     if like.c_ndim == 0:
         error = RuntimeError if is_eager(like) else IndexError
         raise refused("zero-dimensional tensor (at position 0) cannot be concatenated", error)
@@ -78,7 +84,7 @@ cdef int add_sizes(Spec* s, Tensor t, int i, int64_t dim) except -1:
 
 cdef int join_sizes(Spec* s, list tensors, int64_t dim) except -1:
     """Sizes of the result -> the wrapped dimension. It has one of size 0 if nothing counts."""
-    cdef Tensor t, like = find_example(tensors)
+    cdef Tensor t, like = find_example(tensors, dim)
     cdef int i
     cdef bint found = False
     for i in range(<int>len(tensors)):

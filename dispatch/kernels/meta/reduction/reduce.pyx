@@ -347,9 +347,9 @@ cdef int histc(Spec* s, Tensor self, int64_t bins, object min, object max) excep
     if max < min:
         raise refused(f"max must be larger than min, got {max} and {min}")
     if self.c_devtype == DEV_CPU and not is_floating_code(self.c_dtype):
-        error = RuntimeError
-        if rules.is_eager(self) and self.c_dtype != ST_uint8:
-            error = NotImplementedError
+        # of uint8 PyTorch refuses a range that begins below 0 first, as that of no elements does
+        negative = self.c_dtype == ST_uint8 and (min < 0 or min == max and eq_or_false(self.c_numel, 0))
+        error = NotImplementedError if rules.is_eager(self) and not negative else RuntimeError
         raise refused("expected self to be floating point, got "
                       f"{dtypes.get_dtype(self.c_dtype)!r}", error)
     s.ndim = 1
