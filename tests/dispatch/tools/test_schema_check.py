@@ -128,3 +128,8 @@ def test_schema_info_takes_input_for_self():
     assert info.may_alias(place(kind, 0), place(kind, 1))
     with pytest.raises(RuntimeError, match="no argument 'inputs'"):
         info.add_argument_value("inputs", x)
+    named = dispatch._C._SchemaInfo(ops.aten.linear.default._schema)
+    named.add_argument_values({"input": x, "weight": x})
+    assert named.may_alias(place(kind, 0), place(kind, 1))
+    with pytest.raises(RuntimeError, match="no argument 'self'"):
+        named.add_argument_value("self", x)
