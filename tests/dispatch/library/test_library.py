@@ -121,6 +121,14 @@ def test_fallbacks_need_the_global_namespace(library):
         library("_", "IMPL").fallback(lambda op: None)
 
 
+@pytest.mark.parametrize("key", ["", "CPU"])
+def test_the_namespace_of_a_fallback_is_looked_at_first(library, key):
+    with pytest.raises(RuntimeError, match=r'namespace "_", not .lb'):
+        library("lb", "IMPL").fallback(lambda op, *args: None, key)
+    with pytest.raises(AssertionError, match="dispatch_key"):
+        library("_", "IMPL").fallback(lambda op, *args: None)
+
+
 def test_library_without_owner_takes_everything_back():
     lib = Library("lb", "DEF")
     lib.define("f(Tensor x) -> str")
