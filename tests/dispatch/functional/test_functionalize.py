@@ -1,5 +1,7 @@
 """functionalize: the same values as eager, without writes or views below."""
 
+import math
+
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
@@ -323,3 +325,19 @@ def test_wrappers_of_a_transform_are_shown_with_its_level_and_their_data_is_seen
     assert log.ops == [dispatch.ops.aten.add.Tensor]
     plain = _C._to_functional_tensor(dispatch.ones(2))
     assert repr(plain) == "_to_functional_tensor(tensor([1., 1.]))"
+
+
+@pytest.mark.parametrize(
+    ("change", "sizes", "after", "strides", "values"),
+    [
+        (lambda t: t.t_().add_(1), (2, 3), (3, 2), (1, 3), [[1, 4], [2, 5], [3, 6]]),
+        (lambda t: t.transpose_(0, 1)[0].zero_(), (2, 2), (2, 2), (2, 1), [[0, 0], [1, 3]]),
+        (lambda t: t.unsqueeze_(0).mul_(2), (2,), (1, 2), (2, 1), [[0, 2]]),
+        (lambda t: t.resize_(8).fill_(1), (4,), (8,), (1,), [1] * 8),
+        (lambda t: t.resize_(2), (4,), (2,), (1,), [0, 1]),
+    ],
+)
+def test_an_input_takes_the_shape_that_the_function_gave_it(change, sizes, after, strides, values):
+    x = dispatch.arange(float(math.prod(sizes))).reshape(sizes)
+    functionalize(change)(x)
+    assert (tuple(x.shape), x.stride(), x.tolist()) == (after, strides, values)
