@@ -40,7 +40,7 @@ cdef object call_vector(object callee, tuple args, dict kwargs):
 cdef PyObject* call_overload(PyObject* self, PyObject** args, size_t nargsf, PyObject* kwnames) noexcept:
     cdef PyObject* entry = <PyObject*>(<OpOverload>self).entry
     cdef Frame f
-    cdef PyObject* r
+    cdef PyObject* r = NULL
     cdef int code
     cdef bint asked = False
     f.lone_ints = False

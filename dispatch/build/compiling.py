@@ -15,13 +15,15 @@ import sysconfig
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import Cython
 import numpy
-from Cython.Build import cythonize
 from Cython.Build.Dependencies import create_dependency_tree
+from Cython.Compiler.Errors import CompileError as CompilerError
+from Cython.Compiler.Main import compile_single
+from Cython.Compiler.Options import CompilationOptions
 from setuptools import Extension
 from setuptools.command.build_ext import build_ext
 from setuptools.errors import CompileError, PlatformError
@@ -176,38 +178,53 @@ def _check_tools(compiler: str) -> None:
 def _cythonize(name: str, source: str, build_dir: str) -> None:
     """In a worker: one `.pyx` to `build_dir/<its path>.c`.
 
-    Cython copies the headers that it knows of beside its C file, where compilers at work would take
-    them for ours: so it gets a folder of its own.
+    `Cython.Build.cythonize` would look for what each module depends on once more.
     """
     made = Path(build_dir, source).with_suffix(".c")
     made.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=build_dir) as folder:
-        cythonize(
-            [Extension(name, [source])],
-            build_dir=folder,
-            compiler_directives=_directives(source),
-            force=True,
-            quiet=True,
-        )
-        os.replace(Path(folder, source).with_suffix(".c"), made)
+    scratch = made.with_name(f".{made.name}.new")
+    options = CompilationOptions(
+        compiler_directives=_directives(source), include_path=["."], output_file=str(scratch)
+    )
+    if compile_single(source, options, name).num_errors:
+        raise CompilerError(None, source)
+    scratch.replace(made)
 
 
 def _dependencies(source: str) -> set[str]:
-    """The `.pyx` and all `.pxd` files below it.
-
-    Cython's own tree takes the names of `from a cimport b, c` from the wrong places, and so
-    overlooks modules that are taken out of a package: `a/b.pxd`, `a/b/__init__.pxd`.
-    """
-    tree = create_dependency_tree()
+    """The `.pyx` and all `.pxd` files below it."""
     used: set[str] = set()
     waiting = {source}
     while waiting:
-        new = tree.all_dependencies(waiting.pop()) - used
-        used |= new
-        for path in new:
-            found = (tree.find_pxd(module, path) for module in _taken(path))
-            waiting |= {pxd for pxd in found if pxd is not None} - used
+        used |= waiting
+        waiting = {path for found in map(_used_by, waiting) for path in found} - used
     return used
+
+
+@cache
+def _used_by(path: str) -> frozenset[str]:
+    """What a file itself includes and takes from: looked up once a build, as in Cython's own tree.
+
+    That tree takes the names of `from a cimport b, c` from the wrong places, and so overlooks
+    modules that are taken out of a package: `a/b.pxd`, `a/b/__init__.pxd`.
+    """
+    tree = create_dependency_tree()
+    beside = Path(path).with_suffix(".pxd")
+    folder = os.path.dirname(path)
+    names = {*tree.cimports(path), *_taken(path)}
+    found = {pxd for name in names if (pxd := _pxd(name, folder)) is not None}
+    return frozenset({*found, *tree.included_files(path), *([str(beside)] * beside.exists())})
+
+
+@cache
+def _pxd(module: str, folder: str) -> str | None:
+    """The `.pxd` of a module as a file in `folder` names it; what is inside of a file is none."""
+    outer = module.rpartition(".")[0]
+    if outer.strip("."):
+        around = _pxd(outer, folder)
+        if around is not None and Path(around).stem != "__init__":
+            return None
+    return create_dependency_tree().find_pxd(module, os.path.join(folder, "__init__.pyx"))
 
 
 def _taken(path: str) -> Iterator[str]:

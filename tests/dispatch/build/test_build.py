@@ -40,9 +40,11 @@ def run_build():
     extensions = build.extensions("schemas", "shop")
     command = build.BuildExt(Distribution({"packages": ["shop"], "ext_modules": extensions}))
     command.inplace = True
-    # Cython keeps one tree for each process, and what files held.
+    # One tree is kept for each process, and what files held.
     compiling.create_dependency_tree.__globals__["_dep_tree"] = None
     clear_function_caches()
+    compiling._used_by.cache_clear()
+    compiling._pxd.cache_clear()
     command.ensure_finalized()
     command.run()
 
@@ -109,6 +111,19 @@ def test_the_users_flags_come_last(package, monkeypatch, capfd):
     run_build()
     assert steps(capfd) == ["compiling shop.till"]
     assert build.extensions("schemas", "shop")[0].extra_compile_args[-2:] == ["-O0", "-DNAME=a b"]
+
+
+def test_rooms_off_the_call_path_are_compiled_in_less_time(monkeypatch):
+    monkeypatch.chdir(finding._DISPATCH.parent)
+
+    def level(module):
+        flags = finding._extension(Path(module), Path(), Path("dispatch/_C/generated"))
+        return [f for f in flags.extra_compile_args if f.startswith("-O")][-1]
+
+    assert level("dispatch/kernels/meta/join/joining.pyx") == "-O1"
+    assert level("dispatch/_C/dispatcher.pyx") == "-O2"
+    assert level("dispatch/kernels/cpu/join/joining.pyx") == "-O2"
+    assert level("shop/kernels/meta/join/joining.pyx") == "-O2"
 
 
 def test_without_a_compiler_the_build_says_what_to_install(package, monkeypatch):

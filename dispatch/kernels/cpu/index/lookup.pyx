@@ -255,12 +255,14 @@ cdef struct Search:
 
 cdef void search_span(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
     cdef Search* s = <Search*>context
+    cdef const int64_t* sorts = NULL
     cdef int64_t row, count
     while first < end:
         row = first // s.n
         count = min(end, (row + 1) * s.n) - first
-        s.search(s.to + first, s.edges + row * s.size * s.step, NULL if s.sorts == NULL else s.sorts + row * s.size, s.size,
-                 s.values + first * s.step, count, s.right)
+        if s.sorts != NULL:
+            sorts = s.sorts + row * s.size
+        s.search(s.to + first, s.edges + row * s.size * s.step, sorts, s.size, s.values + first * s.step, count, s.right)
         first += count
 
 

@@ -54,7 +54,10 @@ cdef extern from "norm.h" nogil:
         const double* of_x
     ctypedef void (*channel_fn)(const channel_job* j, int64_t first, int64_t end) noexcept nogil
     # By type of computation: elements as [outer, channels, inner], what a channel has in doubles.
-    const channel_fn CHANNEL_MOMENTS[2], CHANNEL_AFFINE[2], CHANNEL_DOTS[2], CHANNEL_GRADIENT[2]
+    const channel_fn CHANNEL_MOMENTS[2]
+    const channel_fn CHANNEL_AFFINE[2]
+    const channel_fn CHANNEL_DOTS[2]
+    const channel_fn CHANNEL_GRADIENT[2]
     void affine_halves(const channel_job* j, int code, int64_t first, int64_t end)
     void moments_of_halves(const channel_job* j, int code, int64_t first, int64_t end, float* room)
     ctypedef struct group_job:

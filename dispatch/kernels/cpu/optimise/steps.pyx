@@ -30,7 +30,9 @@ cdef extern from "steps.h" nogil:
         bint decoupled
         double momentum, dampening
         bint nesterov, begins
-    const loop ADAM_STEP[2], SGD_STEP[2], ADAGRAD_STEP[2]     # float32, float64
+    const loop ADAM_STEP[2]          # float32, float64
+    const loop SGD_STEP[2]
+    const loop ADAGRAD_STEP[2]
 
 
 # ---- lists -------------------------------------------------------------------------------------
