@@ -109,6 +109,7 @@ def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     if out is None:
         out, info = _aten.linalg_inv_ex(A)
     else:
+        check_matrix("A", A)
         info = new(A, dtypes.int32)
         _aten.linalg_inv_ex.inverse(A, inverse=out, info=info)
     _check(info, "linalg.inv", A)

@@ -104,10 +104,10 @@ def adaptive_avg_pool2d(self: Tensor, output_size: Ints) -> Tensor:
 
 
 def adaptive_avg_pool2d_out(self: Tensor, output_size: Ints, *, out: Tensor) -> Tensor:
-    """Into `out`, which takes self's memory format whatever its own is."""
+    """Into `out`, which takes a batch's memory format whatever its own is."""
     sizes, layout = [*self.shape[:-2], *output_size], suggest_memory_format(self)
     laid = list(out.shape) == sizes and out.stride() == strides_for(sizes, layout)
-    if laid or out.dtype is not self.dtype:
+    if laid or self.ndim != 4 or out.dtype is not self.dtype:
         return _adaptive_avg_pool2d_out(self, output_size, out=out)
     result = _adaptive_avg_pool2d(self, output_size)
     return _copy_(_resize_(out, sizes, memory_format=layout), result)

@@ -10,6 +10,7 @@ from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor, new_empty
 from dispatch._C.tls cimport tls
 from dispatch.kernels.meta cimport rules
+from dispatch.kernels.meta.rules.sizes cimport same_sizes
 from dispatch._C.structured cimport Spec
 
 
@@ -86,7 +87,8 @@ cdef bint has_unit(Tensor a) noexcept:
 cdef int choose_number(Spec* s, Tensor self, Tensor asked) except -1:
     cdef Tensor mask, number
     cdef PyObject* items[3]
-    if not is_meta(self) or s.ndim != self.c_ndim or not has_unit(self) or is_packed(self):
+    if not is_meta(self) or s.ndim != self.c_ndim or not has_unit(self) or is_packed(self) or \
+            not same_sizes(s.sizes, self.c_sizes, s.ndim):
         return 0
     mask = asked if asked.c_dtype == ST_bool else as_made(s, asked, ST_bool)
     number = new_empty(self.c_dtype, DEV_META, -1, 0, NULL, NULL)
