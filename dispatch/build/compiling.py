@@ -5,6 +5,7 @@ costs nothing: each module has a stamp (`stamps`) for its C file and one for its
 come from ccache where that is installed and `CC` says nothing else.
 """
 
+import fcntl
 import logging
 import multiprocessing
 import os
@@ -17,6 +18,7 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
+from typing import TextIO
 
 import Cython
 import numpy
@@ -60,14 +62,27 @@ class BuildExt(build_ext):
     _progress: Progress
 
     def run(self) -> None:
-        """Build, and put into place what could be built, also when some could not."""
+        """Build, and put into place what could be built, also when some could not.
+
+        One build at a time in a folder: two would link what the other has half written.
+        """
         inplace = self.inplace
+        Path(self.build_temp).mkdir(parents=True, exist_ok=True)
+        with Path(self.build_temp, ".lock").open("w") as lock:
+            self._wait_for(lock)
+            try:
+                super().run()
+            except CompileError:
+                if inplace:
+                    self.copy_extensions_to_source()
+                raise
+
+    def _wait_for(self, lock: TextIO) -> None:
         try:
-            super().run()
-        except CompileError:
-            if inplace:
-                self.copy_extensions_to_source()
-            raise
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self.announce("another build is at work here: this one waits", level=logging.WARNING)
+            fcntl.flock(lock, fcntl.LOCK_EX)
 
     def build_extensions(self) -> None:
         """Build every extension, the largest first; report all that fail, then stop."""

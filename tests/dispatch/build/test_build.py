@@ -1,5 +1,6 @@
 """`dispatch.build`: modules are found by rule, and built again only when contents changed."""
 
+import fcntl
 import os
 import re
 import shutil
@@ -188,6 +189,26 @@ def test_generator_failure_ends_the_build(package, monkeypatch):
     monkeypatch.setattr(finding, "generate", lambda argv: 2)
     with pytest.raises(SystemExit):
         build.extensions("schemas", "shop")
+
+
+def test_a_build_waits_for_another_in_its_folder(package, monkeypatch, caplog):
+    run_build()
+    folder = next(Path("build").glob("temp*"))
+    asked = []
+    with (folder / ".lock").open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+
+        def flock(lock, how):
+            asked.append(how)
+            if len(asked) == 2:  # it would wait now
+                fcntl.flock(held, fcntl.LOCK_UN)
+            real(lock, how)
+
+        real = fcntl.flock
+        monkeypatch.setattr(compiling.fcntl, "flock", flock)
+        run_build()
+    assert asked[0] == fcntl.LOCK_EX | fcntl.LOCK_NB
+    assert "another build is at work here" in caplog.text
 
 
 def test_a_linker_that_is_killed_leaves_no_module(package, monkeypatch):
