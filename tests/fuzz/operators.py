@@ -39,6 +39,7 @@ _LEFT_OUT = ("from_file", "_test_", "_print", "manual", "seed")
 _COSTLY = re.compile(r"split|chunk|combinations|polynomial|unbind")
 _MISTAKES = (SystemError, AssertionError, NameError, KeyError, AttributeError, UnicodeError)
 _REFUSED = {"prims": AssertionError}  # what a namespace refuses arguments with, as PyTorch's does
+_ASSERTED = "must have at least 2 dimensions"  # so do its shape functions of square matrices
 _SHAPES = (
     (), (0,), (1,), (2,), (3,), (5,), (2, 3), (3, 3), (0, 3), (3, 0), (1, 1), (2, 2, 3), (2, 4),
     (1, 2, 4, 4), (2, 3, 5, 5), (1, 1, 2, 3, 3), (4, 4), (16,), (33,), (1, 3, 6),
@@ -173,7 +174,8 @@ def _calls(op: OpOverload, make: Make, seed: str, rounds: int, state: int) -> No
             pass
         except _MISTAKES as error:
             text = str(error).replace("\n", " ")[:200]
-            os.write(state, f"{op._name} {number} {type(error).__name__}: {text}\n".encode())
+            if not (isinstance(error, AssertionError) and _ASSERTED in text):
+                os.write(state, f"{op._name} {number} {type(error).__name__}: {text}\n".encode())
         except Exception:
             pass
         signal.alarm(0)
