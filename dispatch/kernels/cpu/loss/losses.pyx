@@ -33,7 +33,12 @@ cdef extern from "losses.h" nogil:
         bint one_grad
         void* out
         double bound, scale, sum
-    const loop SQUARES[2], SMOOTH[2], HUBER[2], ENTROPY[2], ENTROPY_SLOPE[2], IS_PROBABLE[2]     # float32, float64
+    const loop SQUARES[2]            # float32, float64
+    const loop SMOOTH[2]
+    const loop HUBER[2]
+    const loop ENTROPY[2]
+    const loop ENTROPY_SLOPE[2]
+    const loop IS_PROBABLE[2]
 
 
 # ---- operands ----------------------------------------------------------------------------------

@@ -55,7 +55,6 @@ cdef int check_dimensions(str name, Tensor t, error) except -1:
 cpdef int check_matrix(str name, Tensor t) except -1:
     """checkIsMatrix."""
     return check_dimensions(name, t, RuntimeError)
-    return 0
 
 
 cpdef int check_square(str name, Tensor t) except -1:
