@@ -77,7 +77,8 @@ cdef inline void put(Key* k, uint64_t word) noexcept:
     k.n += 1
 
 
-cdef int put_symbolic(Key* k, PyObject* o, int kind) noexcept:
+cdef int put_symbolic(Key* k, PyObject* o) noexcept:
+    """By its expression, which tells its kind too."""
     cdef int64_t v
     try:
         v = symbolic_calls.from_object(o)
@@ -85,7 +86,7 @@ cdef int put_symbolic(Key* k, PyObject* o, int kind) noexcept:
             k.env = symbolic_calls.env_of(v)
     except BaseException:
         return BY_ARGUMENT
-    put(k, KT_SYMBOLIC | <uint64_t>kind << 8)
+    put(k, KT_SYMBOLIC)
     put(k, <uint64_t>v)
     return BY_NONE
 
@@ -167,7 +168,6 @@ cdef inline int put_int(Key* k, PyObject* o) noexcept:
 
 
 cdef int put_value(Key* k, object mode, PyObject* o) noexcept:
-    cdef int kind
     cdef double d
     cdef PyObject* tp
     if not room(k, 3):
@@ -208,8 +208,7 @@ cdef int put_value(Key* k, object mode, PyObject* o) noexcept:
             memcpy(&k.words[k.n + 1], &d, 8)
             k.n += 2
         else:
-            kind = number_kind(o)
-            return BY_ARGUMENT if kind == NK_NONE else put_symbolic(k, o, kind)
+            return BY_ARGUMENT if number_kind(o) == NK_NONE else put_symbolic(k, o)
     return BY_NONE
 
 

@@ -13,6 +13,7 @@ from dispatch.fake import (
     DispatchCache,
     DynamicOutputShapeException,
 )
+from dispatch.library import _scoped_library
 from dispatch.symbolic import ShapeEnv
 
 pytestmark = pytest.mark.usefixtures("same_state_after")
@@ -189,6 +190,21 @@ with FakeTensorMode() as mode:
 """
     said = subprocess.check_output([sys.executable, "-c", program], text=True)
     assert said == "1\n"
+
+
+def test_what_a_replaced_kernel_calls_counts_for_operators_of_the_schemas():
+    """Once somebody has replaced a kernel of theirs, every registration does."""
+    with _scoped_library("aten", "IMPL") as aten, _scoped_library("cache_called", "DEF") as lib:
+        lib.define("f(Tensor x) -> Tensor")
+        aten.impl("erfinv", lambda x: A.add.Tensor(ops.cache_called.f(x), 0), "Meta")
+        shapes = []
+        with FakeTensorMode():
+            x = dispatch.empty(2)
+            for n in (3, 4):
+                with _scoped_library("cache_called", "FRAGMENT") as more:
+                    more.impl("f", lambda x, n=n: dispatch.empty(n, device="meta"), "Meta")
+                    shapes += [tuple(A.erfinv.default(x).shape) for _ in range(2)]
+    assert shapes == [(3,), (3,), (4,), (4,)]
 
 
 def test_a_cache_that_goes_leaves_no_table():
