@@ -184,6 +184,23 @@ cdef PyObject* device_tensor(OperatorEntry e, PyObject** args, int n) noexcept:
     return first if first != NULL else first_listed(e, args, n)
 
 
+cdef bint has_meta(OperatorEntry e, PyObject** args, int n) noexcept:
+    """Whether a tensor among the arguments has no values."""
+    cdef int i
+    cdef Py_ssize_t j
+    for i in range(n):
+        if e.sig.args[i].kind != AK_TENSOR:
+            continue
+        if is_tensor(args[i]):
+            if (<Tensor>args[i]).c_devtype == DEV_META:
+                return True
+        elif PyList_Check_(args[i]):
+            for j in range(PyList_GET_SIZE_(args[i])):
+                if is_tensor(PyList_GET_ITEM_(args[i], j)) and (<Tensor>PyList_GET_ITEM_(args[i], j)).c_devtype == DEV_META:
+                    return True
+    return False
+
+
 cdef bint is_meta(Kernel* k) noexcept:
     return k.owner != NULL and (<KernelObject>k.owner).key == META_KEY or tls().meta_in_include
 
@@ -548,6 +565,8 @@ cdef bint check_out(OperatorEntry e, Spec* s, PyObject** args, int first, int i,
         like = device_tensor(e, args, first)
         if like != NULL:
             check_out_device((<Tensor>like).c_devtype, (<Tensor>like).c_devindex, out)
+    if out.c_devtype != DEV_META and not tls().meta_in_include and has_meta(e, args, first):
+        check_out_device(DEV_META, -1, out)         # nobody would write it
     iterated = s.cast & CAST_MASK == CAST_SAFE and not s.cast & OVERLAP_ANY
     moved = fit_output(e, s, out, not (iterated and is_argument(out, args, first)))
     if not moved and holds_values(out) and overlaps_itself(out):

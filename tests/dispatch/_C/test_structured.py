@@ -236,3 +236,30 @@ def test_an_output_may_have_another_dtype_of_its_kind_and_memory_of_others():
     room = from_numpy(np.zeros(4, np.float32))
     assert dispatch.add(dispatch.ones(2), 1, out=room[:0]).tolist() == [2, 2]
     assert room.tolist() == [2, 2, 0, 0]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "addmm.out(ones(2, 2), meta(2, 2), meta(2, 2), out=out)",
+        "mm.out(ones(2, 2), meta(2, 2), out=out)",
+        "cat.out([ones(1, 2), meta(1, 2)], out=out)",
+        "index_select.out(ones(4, 2), 0, meta(2, dtype=dispatch.int64), out=out)",
+        "exponential.out(meta(2, 2), out=out)",
+        "normal.Tensor_Tensor_out(meta(2, 2), meta(2, 2), out=out)",
+        "logspace.Tensor_Tensor_out(meta(()), meta(()), 4, out=out)",
+        "unbind_copy.int_out(meta(1, 4), out=[out])",
+    ],
+)
+def test_out_with_values_is_refused_beside_tensors_without(call):
+    """Nobody would write it: what PyTorch then gives back of some operators is memory as it was."""
+    out = dispatch.full((2, 2), 7.0)
+    names = {
+        "ones": dispatch.ones,
+        "meta": lambda *sizes, **options: dispatch.ones(*sizes, device="meta", **options),
+        "out": out,
+        "dispatch": dispatch,
+    }
+    with pytest.raises(RuntimeError, match="to have device meta, but got cpu"):
+        eval(f"dispatch.ops.aten.{call}", names)
+    assert out.tolist() == [[7.0, 7.0], [7.0, 7.0]]

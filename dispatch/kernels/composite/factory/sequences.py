@@ -6,6 +6,7 @@ from typing import Any
 
 from dispatch._C import dtypes
 from dispatch._C.errors import refused
+from dispatch._C.structured import check_placed
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
@@ -37,6 +38,13 @@ def eye_m(n: int, m: int, **options: Any) -> Tensor:
     """Ones on the diagonal of an n by m matrix."""
     sizes = [n, m] if type(n) is type(m) is int and n >= 0 and m >= 0 else [0]
     return _aten.eye.m_out(n, m, out=_aten.empty.memory_format(sizes, **options))
+
+
+def _check_written(start: Any, end: Any, out: Tensor) -> None:
+    """Numbers that are not there are written nowhere."""
+    for bound in (start, end):
+        if isinstance(bound, Tensor) and bound.is_meta:
+            check_placed(bound, out)
 
 
 def _number(value: Any) -> Any:
@@ -80,6 +88,7 @@ def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, **options: 
 
 def linspace_out(start: Any, end: Any, steps: int, *, out: Tensor) -> Tensor:
     """The same into `out`, from tensors."""
+    _check_written(start, end, out)
     start, end = (_number(v) for v in (start, end))
     return _aten.linspace.out(start, end, steps, out=out)
 
@@ -97,6 +106,7 @@ def logspace(
 
 def logspace_out(start: Any, end: Any, steps: int, base: float = 10.0, *, out: Tensor) -> Tensor:
     """The same into `out`, from tensors."""
+    _check_written(start, end, out)
     start, end = (_number(v) for v in (start, end))
     return _aten.logspace.out(start, end, steps, base, out=out)
 

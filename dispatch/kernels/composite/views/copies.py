@@ -9,6 +9,7 @@ from typing import Any
 
 from dispatch._C.dtypes import contiguous_format
 from dispatch._C.errors import refused
+from dispatch._C.structured import check_placed
 from dispatch._C.tensor import Tensor
 from dispatch._C.wrapper import share_memory
 from dispatch._ops import ops
@@ -97,6 +98,8 @@ def _copies_into(packet: str, overload: str, fixed: bool) -> Callable[..., None]
         views = getattr(getattr(_aten, packet), overload)(self, *args, **kwargs)
         if len(out) != len(views):
             raise refused(f"expected out to have {len(views)} tensors, got {len(out)}")
+        if not fixed:
+            check_placed(self, *out)
         for target, view in zip(out, views, strict=True):
             if not fixed and target.dtype is not view.dtype:
                 expected = f"expected out tensors to have dtype {view.dtype}"

@@ -11,7 +11,7 @@ from typing import Any
 
 from dispatch._C.dtypes import bool as bool_dtype, can_cast, int64, uint8
 from dispatch._C.errors import refused
-from dispatch._C.structured import TensorSpec
+from dispatch._C.structured import TensorSpec, check_placed
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
 from dispatch.kernels.meta.outputs import resize_out
@@ -216,6 +216,7 @@ def _computed(mean: Any, std: Any) -> Any:
 
 
 def _put(made: Any, out: Any) -> Any:
+    check_placed(made, out)
     if not can_cast(made.dtype, out.dtype):
         raise refused(f"expected out to be {made.dtype} or wider, got {out.dtype}")
     return resize_out(out, made.shape)
