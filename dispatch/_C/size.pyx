@@ -69,7 +69,7 @@ class Size(tuple):
         return f"{full_name('Size')}([{', '.join(map(repr, self))}])"
 
     def __getitem__(self, item):
-        if not isinstance(self, tuple):
+        if not isinstance(self, Size):
             raise TypeError(f"Size.__getitem__: expected a Size, got {type(self).__name__}")
         return subscript(self, item)
 

@@ -64,6 +64,8 @@ def test_a_size_is_asked_like_a_tuple():
             s[wrong]
     with pytest.raises(TypeError, match="Size"):
         Size.__getitem__(3, 0)
+    with pytest.raises(TypeError, match="expected a Size, got tuple"):
+        Size.__getitem__(("a", 1.5), slice(2))  # a Size of what is no number
 
 
 def test_a_class_made_of_size_may_have_its_own_items():
