@@ -39,7 +39,7 @@ FOLLOWED = (
 LONG = frozenset({"docs/adding-a-key.md"})
 _BLOCK = re.compile(r"^```(\w+)(?: (\w+)=(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LEFT_BEHIND = (".git", ".venv", "__pycache__", ".*_cache", ".hypothesis", "*.egg-info", "wheel",
-                "lib.*", "bdist.*")  # fmt: skip
+                "sdist", "lib.*", "bdist.*")  # fmt: skip
 _SEEN = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -77,7 +77,7 @@ def copy_of_the_tree(folder: Path) -> Path:
     gcc = folder / "bin" / "gcc"
     gcc.parent.mkdir()
     path = shlex.quote(os.environ["PATH"])  # ccache looks for the next gcc: not this one
-    gcc.write_text(f"#!/bin/bash\nPATH={path}\nexec {shutil.which('gcc')} \"${{@/-O2/-O0}}\"\n")
+    gcc.write_text(f"#!/bin/bash\nPATH={path}\nexec {shutil.which('gcc')} \"${{@/#-O[12]/-O0}}\"\n")
     gcc.chmod(0o755)
     leave = shutil.ignore_patterns(*_LEFT_BEHIND)
     return Path(shutil.copytree(ROOT, folder / "clone", symlinks=True, ignore=leave))

@@ -4,6 +4,7 @@
 views of one storage share memory, as they did when they were saved. The caller has said in the
 file's terms what reaches too far; here it is refused once more.
 """
+from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from libc.stdint cimport int64_t
 
 from dispatch._C.dtypes cimport dtype_code
@@ -18,9 +19,12 @@ cdef enum:
 
 def storage_over(array):
     """A CPU storage on the bytes of a contiguous uint8 numpy array, which it keeps alive."""
-    cdef unsigned char[::1] view = array
-    cdef Py_ssize_t nbytes = view.shape[0]
-    return new_borrowed_storage(<char*>&view[0] if nbytes else NULL, nbytes, array)
+    cdef Py_buffer view
+    PyObject_GetBuffer(array, &view, PyBUF_WRITABLE)
+    try:
+        return new_borrowed_storage(<char*>view.buf if view.len else NULL, view.len, array)
+    finally:
+        PyBuffer_Release(&view)
 
 
 def tensor_on(Storage storage not None, dtype, tuple sizes, tuple strides, int64_t offset):
