@@ -28,7 +28,8 @@ from dispatch.kernels.cpu.threads cimport dim_to_cut, in_parts, threads_for
 
 cdef extern from "short_rows.h" nogil:
     bint run_short_rows(inner_loop loop, void* data, char** pointers, const Py_ssize_t* by, const Py_ssize_t* steps,
-                        const int* sizes, int n_in, int n, int64_t rows, int64_t count)
+                        const int* sizes, const int* given, int n_in, int n, int64_t rows, int64_t count, bint of_halves,
+                        void** first, void** second)
 
 cdef extern from "numpy/ndarraytypes.h":      # what the other header is made of
     pass
@@ -477,8 +478,9 @@ cdef void run_in_order(Walk* w) noexcept nogil:
     for d in range(inner):
         at[d] = 0
     while True:
-        if w.in_blocks or not run_short_rows(w.loop, w.data, w.pointers, w.steps[inner - 1], w.steps[inner], w.itemsizes, w.n_in,
-                                             w.n, w.sizes[inner - 1], w.sizes[inner]):
+        if not run_short_rows(w.loop, w.data, w.pointers, w.steps[inner - 1], w.steps[inner], w.itemsizes, w.given_sizes, w.n_in,
+                              w.n, w.sizes[inner - 1], w.sizes[inner], w.of_halves,
+                              <void**>w.first if w.in_blocks else NULL, <void**>w.second):
             run_rows(w, w.sizes[inner - 1], w.steps[inner - 1], w.sizes[inner], w.steps[inner])
         if not advance(w, at, inner - 2):
             return

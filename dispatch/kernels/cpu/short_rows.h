@@ -4,8 +4,9 @@
 #define DISPATCH_SHORT_ROWS_H
 #include "loops.h"
 
-/* Elements of a row at most, where what lies apart is another one each time, and where it is the same again; rows at least. */
-enum { SHORT_MOST = 8, SHORT_AGAIN = 31, SHORT_LEAST = 16 };
+/* Elements of a row at most, where what lies apart are others each time, where it is the same again, and where it is one 16-bit
+   float, which would have to be converted for each row; rows at least. */
+enum { SHORT_MOST = 8, SHORT_AGAIN = 31, SHORT_SPREAD = 64, SHORT_LEAST = 16 };
 enum { SHORT_BLOCK = 256 };                     /* elements of all rows of a call */
 
 #define GATHER_ROWS(T) \
@@ -13,6 +14,18 @@ enum { SHORT_BLOCK = 256 };                     /* elements of all rows of a cal
         for (int64_t j = 0; j < n; j++, to += sizeof(T)) \
             memcpy(to, from + j * column, sizeof(T)); \
     return
+
+/* `rows` of one 16-bit float each, n times. What is written goes on to SHORT_SPREAD. */
+static void spread_rows(char *to, const char *from, intptr_t row, int64_t rows, int64_t n)
+{
+    for (int64_t i = 0; i < rows; i++, from += row, to += n * (int64_t)sizeof(uint16_t)) {
+        uint16_t one, all[SHORT_SPREAD];
+        memcpy(&one, from, sizeof(one));
+        for (int j = 0; j < SHORT_SPREAD; j++)
+            all[j] = one;
+        memcpy(to, all, sizeof(all));
+    }
+}
 
 /* `rows` of n elements, one behind the other. */
 static inline __attribute__((always_inline)) void gather_rows_of(char *to, const char *from, intptr_t row, intptr_t column,
@@ -41,32 +54,46 @@ static void gather_rows(char *to, const char *from, intptr_t row, intptr_t colum
     }
 }
 
-/* All rows, `by` bytes apart. False: they are too long or too few, or an output does not go on from row to row. */
+/* All rows, `by` bytes apart. False: they are too long or too few, an output does not go on from row to row, or something is
+   converted. `first`, `second`: the conversions, or NULL; loops of 16-bit floats need none for elements that are spread. */
 static __attribute__((noinline)) bool run_short_rows(inner_loop loop, void *data, char **pointers, const intptr_t *by,
-                                                     const intptr_t *steps, const int *sizes, int n_in, int n, int64_t rows,
-                                                     int64_t count)
+                                                     const intptr_t *steps, const int *sizes, const int *given, int n_in, int n,
+                                                     int64_t rows, int64_t count, bool of_halves, void *const *first,
+                                                     void *const *second)
 {
-    uint64_t rooms[MAX_OPERANDS][SHORT_BLOCK];
+    uint64_t rooms[MAX_OPERANDS][SHORT_BLOCK];  /* a quarter is enough for 16-bit floats */
     char *at[MAX_OPERANDS];
     intptr_t next[MAX_OPERANDS];
-    bool apart[MAX_OPERANDS];
-    if (count > SHORT_AGAIN || rows < SHORT_LEAST)
+    bool apart[MAX_OPERANDS], spread[MAX_OPERANDS];
+    if (count > SHORT_SPREAD || rows < SHORT_LEAST)
         return false;
+    int64_t most = SHORT_AGAIN;
     for (int k = 0; k < n; k++) {
-        const bool single = by[k] == 0 && steps[k] == 0;
-        apart[k] = !single && (steps[k] != sizes[k] || by[k] != count * sizes[k]);
-        next[k] = single ? 0 : sizes[k];
-        if (apart[k] && (k >= n_in || sizes[k] > 8 || (count > SHORT_MOST && by[k] != 0)))
+        const bool converted = first && first[k], single = by[k] == 0 && steps[k] == 0;
+        const int size = converted ? given[k] : sizes[k];
+        spread[k] = converted && of_halves && size == sizeof(uint16_t) && !second[k] && by[k] != 0 && steps[k] == 0;
+        apart[k] = !single && (steps[k] != size || by[k] != count * size);
+        next[k] = single ? 0 : size;
+        if (converted && !spread[k])
+            return false;
+        if (spread[k])
+            most = SHORT_SPREAD;
+        else if (apart[k] && (k >= n_in || size > 8 || count > (by[k] != 0 ? SHORT_MOST : SHORT_AGAIN)))
             return false;
     }
+    if (count > most)
+        return false;
     const int64_t at_once = SHORT_BLOCK / count;
     for (int64_t done = 0; done < rows; done += at_once) {
         const int64_t some = rows - done < at_once ? rows - done : at_once;
         intptr_t all = (intptr_t)(some * count);
         for (int k = 0; k < n; k++) {
-            at[k] = apart[k] ? (char *)rooms[k] : pointers[k] + done * by[k];
-            if (apart[k] && (by[k] || !done))
-                gather_rows((char *)rooms[k], pointers[k] + done * by[k], by[k], steps[k], some, count, sizes[k]);
+            const char *from = pointers[k] + done * by[k];
+            at[k] = apart[k] ? (char *)rooms[k] : (char *)from;
+            if (spread[k])
+                spread_rows(at[k], from, by[k], some, count);
+            else if (apart[k] && (by[k] || !done))
+                gather_rows(at[k], from, by[k], steps[k], some, count, (int)next[k]);
         }
         loop(at, &all, next, data);
     }

@@ -55,7 +55,7 @@ cdef struct Job:
     void* lines                  # room for lines of the output's width, where channels are first; each thread's are `rows`
     int64_t rows
     int bits[3]                  # of bytes: those behind the point of the weights
-    int64_t inner                # of bytes: elements of a place, which are its channels where those are last
+    int64_t inner                # of bytes and gradients: elements of a place, which are its channels where those are last
     bint* failed                 # for want of memory
 
 
@@ -467,9 +467,13 @@ cdef int run_nearest(Job* j, Tensor out, Tensor self) except -1:
 
 # ---- forward -----------------------------------------------------------------------------------
 
-cdef void fold_channels(Image* m) noexcept:
-    m.plane *= m.c
-    m.c = 1
+cdef void fold_channels(Job* j) noexcept:
+    """All channels are a single one of larger places."""
+    j.inner = j.a.c
+    j.a.plane *= j.inner
+    j.b.plane *= j.inner
+    j.a.c = j.b.c = 1
+    j.rows *= j.inner
 
 
 cdef int run_in_turn(Job* j, Tensor out, Tensor self, int code) except -1:
@@ -482,11 +486,8 @@ cdef int run_in_turn(Job* j, Tensor out, Tensor self, int code) except -1:
         if code == ST_uint8 and j.a.size[d] != j.b.size[d]:
             j.bits[d] = in_fixed_point(&j.taps[d])
     j.inner, j.failed = 1, &failed
-    if memory_format != MF_contiguous:                   # all channels are a single one of larger places
-        j.inner = j.a.c
-        fold_channels(&j.a)
-        fold_channels(&j.b)
-        j.rows *= j.inner
+    if memory_format != MF_contiguous:
+        fold_channels(j)
     share_out(j, mix_in_turn, itemsize, data_of(y, itemsize), data_of(x, itemsize), WORK * max(self.c_numel, out.c_numel))
     if failed:
         raise MemoryError
@@ -560,9 +561,34 @@ cdef inline void spread_line(real* to, const real* line, const Taps* t) noexcept
                 to[at[i * t.most + k]] += line[i] * w[i * t.most + k]
 
 
-cdef void spread_first(Job* j, real* out, const real* g) noexcept nogil:
-    """Channels first: what a row of the input gets is added up at the output's width, then spread along it once."""
-    cdef int64_t p, d, h, width = j.b.size[2]
+cdef inline void spread_places(real* to, const real* line, const Taps* t, int64_t inner) noexcept nogil:
+    """The same of places of `inner` elements."""
+    cdef int64_t i, e
+    cdef int k
+    cdef real w = 0
+    cdef real* place
+    for i in range(t.n):
+        for k in range(t.most):
+            w = weight_of(t, i * t.most + k, w)
+            place = to + t.index[i * t.most + k] * inner
+            if inner >= SHORT_ROW:
+                add_scaled(place, line, w, inner, False)
+            else:
+                for e in range(inner):
+                    place[e] += w * line[e]
+        line += inner
+
+
+cdef inline void spread_row(Job* j, real* to, const real* line) noexcept nogil:
+    if j.inner == 1:
+        spread_line(to, line, &j.taps[2])
+    else:
+        spread_places(to, line, &j.taps[2], j.inner)
+
+
+cdef void spread_rows(Job* j, real* out, const real* g) noexcept nogil:
+    """What a row of the input gets is added up at the output's width, then spread along it once."""
+    cdef int64_t p, d, h, width = j.b.size[2] * j.inner
     cdef int64_t held[MOST_ROWS]
     cdef int64_t rows[MOST_ROWS]
     cdef real weights[MOST_ROWS]
@@ -577,7 +603,7 @@ cdef void spread_first(Job* j, real* out, const real* g) noexcept nogil:
                     slot = slot_of(held, rows, n, rows[k])
                     if slot < 0:
                         if held[~slot] >= 0:
-                            spread_line(out + held[~slot], lines + ~slot * width, &j.taps[2])
+                            spread_row(j, out + held[~slot] * j.inner, lines + ~slot * width)
                         held[~slot] = rows[k]
                         add_scaled(lines + ~slot * width, g, weights[k], width, True)
                     else:
@@ -585,30 +611,8 @@ cdef void spread_first(Job* j, real* out, const real* g) noexcept nogil:
                 g += width
         for k in range(n):
             if held[k] >= 0:
-                spread_line(out + held[k], lines + k * width, &j.taps[2])
+                spread_row(j, out + held[k] * j.inner, lines + k * width)
         out += j.a.plane
-
-
-cdef void spread_last(Job* j, real* out, const real* g) noexcept nogil:
-    cdef int64_t n, d, h, i, e, c = j.b.c
-    cdef int64_t rows[MOST_ROWS]
-    cdef real weights[MOST_ROWS]
-    cdef Taps* t = &j.taps[2]
-    cdef real w = 0
-    cdef real* to
-    cdef int count, r, k
-    for n in range(j.b.n):
-        for d in range(j.b.size[0]):
-            for h in range(j.b.size[1]):
-                count = gather_rows(j, d, h, rows, weights)
-                for i in range(t.n):
-                    for r in range(count):
-                        for k in range(t.most):
-                            w = weights[r] * weight_of(t, i * t.most + k, w)
-                            to = out + (n * j.a.plane + rows[r] + t.index[i * t.most + k]) * c
-                            for e in range(c):
-                                to[e] += w * g[e]
-                    g += c
 
 
 cdef void spread_in_turn(Job* j, real* out, const real* g) noexcept nogil:
@@ -625,10 +629,8 @@ cdef void spread_in_turn(Job* j, real* out, const real* g) noexcept nogil:
 cdef void spread(Job* j, real* out, const real* g) noexcept nogil:
     if j.mode >= SMOOTH_LINEAR:
         spread_in_turn(j, out, g)
-    elif j.last:
-        spread_last(j, out, g)
     else:
-        spread_first(j, out, g)
+        spread_rows(j, out, g)
 
 
 cdef void spread_share(Job* j, int itemsize, char* to, char* source) noexcept nogil:
@@ -645,7 +647,9 @@ cdef int run_spread(Job* j, Tensor grad_input, Tensor grad_output, int code) exc
     cdef char* source = data_of(g, itemsize)
     cdef char* to = data_of(y, itemsize)
     cdef object kept = pinned(LONG_RUN, g, y)
-    j.last = memory_format != MF_contiguous
+    j.inner = 1
+    if memory_format != MF_contiguous:
+        fold_channels(j)
     memset(to, 0, y.c_numel * itemsize)
     share_out(j, spread_share, itemsize, to, source, max(grad_input.c_numel, grad_output.c_numel), True)
     return finish(grad_input, y)
