@@ -220,6 +220,16 @@ def test_a_context_is_asked_for_in_vain_on_meta_tensors():
         f(dispatch.ones(2, device="meta"))
 
 
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [("Undefined", "no Tensor inputs"), ("Meta", "no abstract impl"), ("CUDA", "no cuda impl"),
+     ("XPU", "dispatch key XPU")],
+)  # fmt: skip
+def test_a_missing_kernel_is_told_with_what_registers_it(key, text):
+    with pytest.raises(NotImplementedError, match=f"<op>.*{text}"):
+        older.report_error_callback(type("Op", (), {"__repr__": lambda self: "<op>"})(), key)
+
+
 def test_a_factory_has_a_kernel_of_its_own():
     @older.custom_op(NAME)
     def f(xs: Sequence[Tensor]) -> Tensor: ...

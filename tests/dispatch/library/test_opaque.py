@@ -87,6 +87,7 @@ def test_what_was_registered_is_told(registered):
     assert opaque.get_member_type(Counter, "n") is opaque.MemberType.USE_REAL
     assert opaque.get_member_type(Counter, "m") is None
     assert opaque.get_opaque_obj_info(dict) is None
+    assert not opaque.has_members(dict) and not opaque.should_hoist(dict)
     with pytest.raises(ValueError, match="is not registered"):
         opaque.get_opaque_type_name(dict)
 

@@ -3,12 +3,13 @@
 import collections
 import logging
 import typing
+import warnings
 
 import pytest
 
 import dispatch
 from dispatch import Tag, Tensor, _custom_ops, library
-from dispatch._C import _jit_resolve_packet
+from dispatch._C import _jit_resolve_packet, advice
 from dispatch.library import infer_schema
 from dispatch.library.signatures import tuple_to_list
 
@@ -104,6 +105,20 @@ def test_a_second_kernel_is_refused_where_none_may_be_replaced(lib):
     lib.impl("g", abs, "Meta")
     with pytest.raises(RuntimeError, match=r"already has .*Meta implementation"):
         library.register_fake(f"{NS}::g", abs, lib=lib, allow_override=False)
+
+
+def test_only_a_kernel_that_is_there_is_told_to_be_replaced():
+    advice.set_warn_always(True)
+    try:
+        with library._scoped_library("aten", "IMPL") as aten:
+            for name, key in [("no_such_operator", "CPU"), ("sin", "XPU")]:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("error")
+                    aten.impl(name, abs, key)
+            with pytest.warns(UserWarning, match="sin has a kernel at CPU already"):
+                aten.impl("sin", abs, "CPU")
+    finally:
+        advice.set_warn_always(False)
 
 
 def test_names_that_are_none_are_refused(lib):
