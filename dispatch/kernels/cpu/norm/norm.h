@@ -56,7 +56,9 @@ typedef struct {
     const void *from, *grads;
     void *to;
     int64_t outer, channels, inner;
-    bool given;                      /* the mean is known */
+    bool given, more;                /* the mean is known; sums go on from what is there */
+    int half;                        /* the dtype of 16-bit floats, which are read as they lie; 0: they are others */
+    float *room;                     /* of each thread, for 16-bit planes of a channel */
     double *mean, *results, *sums;   /* results: squares, or products with gradients */
     const double *scale, *shift;     /* to = x * scale + shift, or grad * scale + (x - mean) * of_x + shift */
     const double *of_x;
@@ -152,7 +154,7 @@ typedef void (*channel_fn)(const channel_job *j, int64_t first, int64_t end);
         const int64_t inner = j->inner, channels = j->channels; \
         const double *mean = j->mean; \
         double *sums = j->sums, *dots = j->results; \
-        for (int64_t c = first; c < end; c++) \
+        for (int64_t c = first; c < end && !j->more; c++) \
             sums[c] = dots[c] = 0; \
         for (int64_t o = 0; o < j->outer && inner > 1; o++) { \
             const T *grad = (const T *)j->grads + (o * channels + first) * inner; \
@@ -164,7 +166,9 @@ typedef void (*channel_fn)(const channel_job *j, int64_t first, int64_t end);
         } \
         for (int64_t c = first; c < end && inner == 1; c += NORM_CHANNELS) { \
             const int64_t n = end - c < NORM_CHANNELS ? end - c : NORM_CHANNELS; \
-            double sum[NORM_CHANNELS] = {0}, dot[NORM_CHANNELS] = {0}, middle[NORM_CHANNELS]; \
+            double sum[NORM_CHANNELS], dot[NORM_CHANNELS], middle[NORM_CHANNELS]; \
+            memcpy(sum, sums + c, (size_t)n * sizeof(double)); \
+            memcpy(dot, dots + c, (size_t)n * sizeof(double)); \
             memcpy(middle, mean + c, (size_t)n * sizeof(double)); \
             for (int64_t o = 0; o < j->outer; o++) { \
                 const T *grad = (const T *)j->grads + o * channels + c, *x = (const T *)j->from + o * channels + c; \
@@ -355,6 +359,80 @@ static void affine_halves(const channel_job *j, int code, int64_t first, int64_t
             kind->write(row, to + 2 * i, 2, block.inner);
         }
     }
+}
+
+/* Sums or the gradient of 16-bit floats in blocks, which are read as floats, and written: `n` channels from c on, of which element
+   `at` of the tensor is the first. */
+static void channel_block(const channel_job *j, int64_t at, int64_t c, int64_t rows, int64_t n, int64_t inner)
+{
+    float x[NORM_BLOCK], grads[NORM_BLOCK], to[NORM_BLOCK];
+    const row_kind *kind = &ROW_KINDS[j->half];
+    const int64_t count = rows * n * inner;
+    channel_job b = {.from = x, .grads = grads, .to = to, .outer = rows, .channels = n, .inner = inner, .more = true,
+                     .mean = j->mean + c};
+    kind->read((const char *)j->from + 2 * at, 2, count, x);
+    kind->read((const char *)j->grads + 2 * at, 2, count, grads);
+    if (j->to) {
+        b.scale = j->scale + c, b.of_x = j->of_x + c, b.shift = j->shift + c;
+        channel_gradient_f32(&b, 0, n);
+        kind->write(to, (char *)j->to + 2 * at, 2, count);
+    } else {
+        b.sums = j->sums + c, b.results = j->results + c;
+        channel_dots_f32(&b, 0, n);
+    }
+}
+static void channel_halves(const channel_job *j, int64_t first, int64_t end)
+{
+    const int64_t inner = j->inner, channels = j->channels, line = inner < NORM_BLOCK ? inner : NORM_BLOCK;
+    const int64_t most = inner == 1 && channels > NORM_BLOCK ? NORM_BLOCK : inner == 1 ? channels : NORM_BLOCK / line;
+    const int64_t rows = inner == 1 && most == channels ? NORM_BLOCK / channels : 1;
+    for (int64_t c = first; c < end && !j->to; c++)
+        j->sums[c] = j->results[c] = 0;
+    for (int64_t o = 0; o < j->outer; o += rows)
+        for (int64_t c = first; c < end; c += most)
+            for (int64_t i = 0; i < inner; i += line)
+                channel_block(j, (o * channels + c) * inner + i, c, j->outer - o < rows ? j->outer - o : rows,
+                              end - c < most ? end - c : most, inner - i < line ? inner - i : line);
+}
+
+/* What a thread takes of the channels, or of rows of all of them. */
+typedef struct {
+    const channel_job *j;
+    channel_fn each;
+    int64_t row;                     /* bytes of all channels; 0: threads have channels of their own */
+    double *own;                     /* of each part, two numbers for each channel; NULL: there are results for each element */
+} channel_share;
+
+static void take_channels(void *context, int64_t part, int64_t first, int64_t end)
+{
+    const channel_share *s = context;
+    channel_job j = *s->j;
+    if (s->row == 0) {
+        s->each(&j, first, end);
+        return;
+    }
+    j.from = (const char *)j.from + first * s->row;
+    j.grads = j.grads ? (const char *)j.grads + first * s->row : NULL;
+    if (s->own) {
+        j.results = s->own + (2 * part + 1) * j.channels;
+        if (j.sums)
+            j.sums = s->own + 2 * part * j.channels;
+        else if (!j.given)
+            j.mean = s->own + 2 * part * j.channels;
+    } else
+        j.to = (char *)j.to + first * s->row;
+    j.outer = end - first;
+    s->each(&j, 0, j.channels);
+}
+static void take_halves(void *job, int64_t part, int64_t first, int64_t end)
+{
+    (void)part;
+    affine_halves(job, ((const channel_job *)job)->half, first, end);
+}
+static void take_half_channels(void *job, int64_t part, int64_t first, int64_t end)
+{
+    const channel_job *j = job;
+    moments_of_halves(j, j->half, first, end, j->room + part * j->outer * j->inner);
 }
 
 /* By type of computation, in the order of `row_of`: float32, float64. */

@@ -45,7 +45,9 @@ cdef extern from "norm.h" nogil:
         const void* grads
         void* to
         int64_t outer, channels, inner
-        bint given
+        bint given, more
+        int half
+        float* room
         double* mean
         double* results
         double* sums
@@ -58,8 +60,15 @@ cdef extern from "norm.h" nogil:
     const channel_fn CHANNEL_AFFINE[2]
     const channel_fn CHANNEL_DOTS[2]
     const channel_fn CHANNEL_GRADIENT[2]
-    void affine_halves(const channel_job* j, int code, int64_t first, int64_t end)
-    void moments_of_halves(const channel_job* j, int code, int64_t first, int64_t end, float* room)
+    ctypedef struct channel_share:
+        const channel_job* j
+        channel_fn each
+        int64_t row
+        double* own
+    void channel_halves(const channel_job* j, int64_t first, int64_t end)
+    void take_channels(void* share, int64_t part, int64_t first, int64_t end)
+    void take_halves(void* job, int64_t part, int64_t first, int64_t end)
+    void take_half_channels(void* job, int64_t part, int64_t first, int64_t end)
     ctypedef struct group_job:
         channel_job sums, maps
         channel_fn moments, affine
@@ -177,36 +186,9 @@ cdef int clear(tuple outputs) except -1:
     return 0
 
 
-cdef struct Share:
-    const channel_job* j
-    channel_fn each
-    int64_t row                  # bytes of all channels; 0: threads have channels of their own
-    double* own                  # of each part, two numbers for each channel; NULL: there are results for each element
-
-
-cdef void take_channels(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
-    cdef Share* s = <Share*>context
-    cdef channel_job j = s.j[0]
-    if s.row == 0:
-        s.each(&j, first, end)
-        return
-    j.from_ = <char*>j.from_ + first * s.row
-    j.grads = NULL if j.grads == NULL else <char*>j.grads + first * s.row
-    if s.own == NULL:
-        j.to = <char*>j.to + first * s.row
-    else:
-        j.results = s.own + (2 * part + 1) * j.channels
-        if j.sums != NULL:
-            j.sums = s.own + 2 * part * j.channels
-        elif not j.given:
-            j.mean = s.own + 2 * part * j.channels
-    j.outer = end - first
-    s.each(&j, 0, j.channels)
-
-
 cdef int walk_channels(const channel_fn* loops, channel_job* j, Channels s, Tensor x, Tensor grad=None, Tensor to=None) except -1:
     """One of the loops; each thread has channels of its own, or rows where channels are last."""
-    cdef Share share
+    cdef channel_share share
     cdef int size = dtypes.itemsize_table()[x.c_dtype]
     cdef bint rows = s.inner == 1
     cdef Numbers own = None
@@ -216,7 +198,9 @@ cdef int walk_channels(const channel_fn* loops, channel_job* j, Channels s, Tens
     j.grads = NULL if grad is None else data_of(grad, size)
     j.to = NULL if to is None else data_of(to, size)
     j.outer, j.channels, j.inner = s.outer, s.channels, s.inner
-    share.j, share.each, share.row = j, loops[row_of(x.c_dtype)], s.channels * size if rows and parts > 1 else 0
+    j.half = x.c_dtype if is_in(DTYPES_REDUCED_FLOATING, x.c_dtype) else 0
+    share.j, share.row = j, s.channels * size if rows and parts > 1 else 0
+    share.each = channel_halves if j.half else loops[row_of(x.c_dtype)]
     if share.row and to is None:
         own = Numbers(2 * <int>parts, s.channels)
     share.own = NULL if own is None else own.data
@@ -241,34 +225,19 @@ cdef int affine(Tensor x, Tensor y, Channels s, const double* scale, const doubl
     return walk_channels(CHANNEL_AFFINE, &j, s, x, None, y)
 
 
-cdef struct Halves:
-    channel_job j
-    int code
-    float* room                  # of each part, for the planes of a channel
-
-
-cdef void take_halves(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
-    affine_halves(&(<Halves*>context).j, (<Halves*>context).code, first, end)
-
-
-cdef void take_half_channels(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
-    cdef Halves* h = <Halves*>context
-    moments_of_halves(&h.j, h.code, first, end, h.room + part * h.j.outer * h.j.inner)
-
-
 cdef int half_moments(Tensor x, Channels s, bint given, double* mean, double* squares) except -1:
     """`moments` of 16-bit planes without gaps."""
-    cdef Halves h
+    cdef channel_job j
     cdef int64_t parts = parts_for(s.channels, 8 * x.c_numel)
     kept = held(x, x)
-    h.j.from_, h.j.outer, h.j.channels, h.j.inner, h.code = data_of(x, 2), s.outer, s.channels, s.inner, x.c_dtype
-    h.j.given, h.j.mean, h.j.results = given, mean, squares
-    h.room = <float*>malloc(parts * s.outer * s.inner * sizeof(float))
-    if h.room == NULL:
+    j.from_, j.outer, j.channels, j.inner, j.half = data_of(x, 2), s.outer, s.channels, s.inner, x.c_dtype
+    j.given, j.mean, j.results = given, mean, squares
+    j.room = <float*>malloc(parts * s.outer * s.inner * sizeof(float))
+    if j.room == NULL:
         raise MemoryError
     with nogil:
-        in_spans(take_half_channels, &h, s.channels, parts)
-    free(h.room)
+        in_spans(take_half_channels, &j, s.channels, parts)
+    free(j.room)
     return 0
 
 
@@ -278,21 +247,28 @@ cdef bint are_halves(Tensor x, Tensor y, int memory_format) except -1:
             and dense(x, x.c_dtype, memory_format) is x and target(y, x.c_dtype, memory_format) is y)
 
 
+cdef int computed_for(Tensor x, Tensor grad, Tensor to, int memory_format) except -1:
+    """The dtype in which a gradient is computed: 16-bit floats are read and written as they lie, if all do so without gaps."""
+    if are_halves(x, grad, memory_format) and (to is None or are_halves(x, to, memory_format)):
+        return x.c_dtype
+    return computed_in(x.c_dtype)
+
+
 cdef int map_halves(Tensor x, Tensor y, Channels s, const double* scale, const double* shift) except -1:
     """`affine` of 16-bit numbers that lie without gaps in both."""
-    cdef Halves h
+    cdef channel_job j
     cdef int64_t planes = s.outer * s.channels if s.inner > 1 else s.outer
     kept = held(x, y)
-    h.j.from_, h.j.to, h.j.channels, h.j.inner, h.code = data_of(x, 2), data_of(y, 2), s.channels, s.inner, x.c_dtype
-    h.j.scale, h.j.shift = scale, shift
+    j.from_, j.to, j.channels, j.inner, j.half = data_of(x, 2), data_of(y, 2), s.channels, s.inner, x.c_dtype
+    j.scale, j.shift = scale, shift
     with nogil:
-        in_spans(take_halves, &h, planes, parts_for(planes, 8 * x.c_numel))
+        in_spans(take_halves, &j, planes, parts_for(planes, 8 * x.c_numel))
     return 0
 
 
 cdef int dots(Tensor grad, Tensor x, Channels s, const double* mean, double* sums, double* products) except -1:
     cdef channel_job j
-    j.given, j.mean, j.sums, j.results = False, <double*>mean, sums, products
+    j.given, j.more, j.mean, j.sums, j.results = False, False, <double*>mean, sums, products
     return walk_channels(CHANNEL_DOTS, &j, s, x, grad)
 
 
@@ -427,7 +403,7 @@ def batch_norm_backward(Tensor of_input or None, Tensor of_weight or None, Tenso
                         Tensor input not None, Tensor weight or None, Tensor running_mean or None, Tensor running_var or None,
                         Tensor save_mean or None, Tensor save_invstd or None, bint train, double eps, output_mask):
     """Gradients of input, weight and bias, those that were asked for."""
-    cdef int memory_format, code = computed_in(input.c_dtype)
+    cdef int memory_format, code
     cdef Channels s
     cdef Tensor x, grad, to
     cdef Numbers numbers
@@ -445,6 +421,7 @@ def batch_norm_backward(Tensor of_input or None, Tensor of_weight or None, Tenso
         return
     memory_format = format_of(input)
     s = channels_of(input, memory_format)
+    code = computed_for(input, grad_out, of_input, memory_format)
     count = <double>(s.outer * s.inner)
     x, grad = dense(input, code, memory_format), dense(grad_out, code, memory_format)
     numbers = Numbers(5, s.channels)
@@ -666,12 +643,16 @@ def group_norm(Tensor out not None, Tensor mean not None, Tensor rstd not None, 
     finish(out, y)
 
 
+cdef Tensor sample_of(Tensor t, int64_t n, int64_t samples):
+    return t if samples == 1 else ops.aten.narrow(t, 0, n, 1)
+
+
 def group_norm_backward(Tensor of_input or None, Tensor of_weight or None, Tensor of_bias or None, Tensor grad_out not None,
                         Tensor input not None, Tensor mean not None, Tensor rstd not None, Tensor weight or None, int64_t N,
                         int64_t C, int64_t HxW, int64_t group, output_mask):
     """Gradients of input, weight and bias, those that were asked for."""
-    cdef int code = computed_in(input.c_dtype)
-    cdef int64_t i, c, g, size = C // group
+    cdef int memory_format, code
+    cdef int64_t i, c, g, size = C // group, samples = 1
     cdef double count = <double>(size * HxW), scale
     cdef Channels s
     cdef Numbers groups, channels, totals
@@ -680,7 +661,9 @@ def group_norm_backward(Tensor of_input or None, Tensor of_weight or None, Tenso
         clear((of_input, of_weight, of_bias))
         return
     check_floating(input.c_dtype)
-    x, grad = dense(input, code, MF_contiguous), dense(grad_out, code, MF_contiguous)
+    memory_format = format_of(input)
+    code = computed_for(input, grad_out, of_input, memory_format)
+    x, grad = dense(input, code, memory_format), dense(grad_out, code, memory_format)
     groups, channels, totals = Numbers(4, N * group), Numbers(6, N * C), Numbers(3, C)
     load(mean, N * group, 0, groups.row(0))
     load(rstd, N * group, 1, groups.row(1))
@@ -690,7 +673,11 @@ def group_norm_backward(Tensor of_input or None, Tensor of_weight or None, Tenso
     for i in range(N * C):
         channels.row(0)[i] = groups.row(0)[i // size]
     s.outer, s.channels, s.inner = 1, N * C, HxW
-    dots(grad, x, s, channels.row(0), channels.row(1), channels.row(2))
+    if memory_format != MF_contiguous:
+        s.outer, s.channels, s.inner, samples = HxW, C, 1, N
+    for i in range(0, samples * C, C):
+        dots(sample_of(grad, i // C, samples), sample_of(x, i // C, samples), s, channels.row(0) + i, channels.row(1) + i,
+             channels.row(2) + i)
     for i in range(N * C):
         c, g = i % C, i // size
         totals.row(0)[c] += channels.row(2)[i] * groups.row(1)[g]
@@ -707,8 +694,10 @@ def group_norm_backward(Tensor of_input or None, Tensor of_weight or None, Tenso
         channels.row(3)[i] = scale * totals.row(2)[c]
         channels.row(4)[i] = -groups.row(3)[g] / count * scale * scale * scale
         channels.row(5)[i] = -groups.row(2)[g] / count * scale
-    to = target(of_input, code, MF_contiguous)
-    gradient(grad, x, to, s, channels.row(0), channels.row(3), channels.row(4), channels.row(5))
+    to = target(of_input, code, memory_format)
+    for i in range(0, samples * C, C):
+        gradient(sample_of(grad, i // C, samples), sample_of(x, i // C, samples), sample_of(to, i // C, samples), s,
+                 channels.row(0) + i, channels.row(3) + i, channels.row(4) + i, channels.row(5) + i)
     finish(of_input, to)
 
 

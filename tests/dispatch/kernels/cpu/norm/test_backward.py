@@ -97,3 +97,43 @@ def test_a_gradient_of_other_sizes_is_refused(grad, sizes):
             dispatch.ones(grad), dispatch.ones(6), sizes, dispatch.ones(1), dispatch.ones(1),
             None, None, [True, False, False],
         )  # fmt: skip
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("last", [False, True], ids=["first", "last"])
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32"])
+@pytest.mark.parametrize("sizes", [(3, 12, 25, 41), (2, 4, 50, 51), (3, 2100, 1, 2), (5, 6, 1, 1)])
+def test_gradients_are_rounded_once_in_any_layout(sizes, dtype, last, threads):
+    """Blocks are some planes, a part of one, or rows of all channels; samples have own groups."""
+    rng = np.random.default_rng(0)
+    kind, before = getattr(dispatch, dtype), dispatch.get_num_threads()
+    n, c, h, w = sizes
+    x, grad = (dispatch.from_numpy(rng.standard_normal(sizes) + 0.5).to(kind) for _ in range(2))
+    given = [dispatch.from_numpy(rng.random(m) + 0.5).to(kind) for m in (c, c, c, 2 * n, 2 * n)]
+    if last:
+        x, grad = (t.to(memory_format=dispatch.channels_last) for t in (x, grad))
+
+    def gradients(x, grad, given, mask=(True, True, True)):
+        weight, mean, rstd = given[:3]
+        of_groups = [t.view(n, 2) for t in given[3:]]
+        return (
+            *aten.native_group_norm_backward(grad, x, *of_groups, weight, n, c, h * w, 2, mask),
+            *aten.native_batch_norm_backward(
+                grad, x, weight, None, None, mean, rstd, True, 1e-5, mask
+            ),
+        )
+
+    try:
+        dispatch.set_num_threads(threads)
+        found = gradients(x, grad, given)
+        parameters = gradients(x, grad, given, (False, True, True))
+        wide = [t.double().contiguous() for t in (x, grad, *given)]
+        want = gradients(*wide[:2], wide[2:])
+    finally:
+        dispatch.set_num_threads(before)
+    step = {"bfloat16": 2**-8, "float16": 2**-11, "float32": 2**-20}[dtype]
+    for a, b in zip(found, want, strict=True):
+        size = max(1.0, b.abs().max().item())
+        np.testing.assert_allclose(a.double().numpy(), b.numpy(), atol=step * size)
+    for which in (1, 2, 4, 5):
+        assert dispatch.equal(parameters[which], found[which])
