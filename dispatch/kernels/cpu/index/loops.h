@@ -100,13 +100,25 @@ DISPATCH_REDUCE(b1, min, w &= v)
 
 enum { DISPATCH_ADD, DISPATCH_MUL, DISPATCH_MAX, DISPATCH_MIN };
 
-/* Rows of float16 without gaps are converted in vectors, some elements at once. */
+/* Rows of float16 without gaps are converted in vectors: how many of n elements were. */
+#ifdef CONVERTS_16
+CONVERTS_16 static intptr_t dispatch_add_vectors(const char* from, char* to, intptr_t n) {
+    intptr_t i = 0;
+    for (; i + 16 <= n; i += 16)
+        PUT_FLOATS_f16(_mm512_add_ps(FLOATS_OF_f16(to + 2 * i), FLOATS_OF_f16(from + 2 * i)), to + 2 * i);
+    return i;
+}
+#endif
 static void dispatch_add_halves(const char* from, intptr_t b, char* to, intptr_t a, intptr_t n) {
-    enum { AT_ONCE = 512, FLOAT16 = 5 };
+    enum { AT_ONCE = 512, FEW = 8, FLOAT16 = 5 };
     float x[AT_ONCE], sums[AT_ONCE];
-    intptr_t done, i;
+    intptr_t done = 0, i;
     if (a != 2 || b != 2) { dispatch_add_run_f16(from, b, to, a, n); return; }
-    for (done = 0; done < n; done += AT_ONCE) {
+#ifdef CONVERTS_16
+    if (__builtin_cpu_supports("avx512f")) done = dispatch_add_vectors(from, to, n);
+#endif
+    if (n - done < FEW) { dispatch_add_run_f16(from + 2 * done, b, to + 2 * done, a, n - done); return; }
+    for (; done < n; done += AT_ONCE) {
         const intptr_t m = n - done < AT_ONCE ? n - done : AT_ONCE;
         ROW_KINDS[FLOAT16].read(from + 2 * done, 2, m, x);
         ROW_KINDS[FLOAT16].read(to + 2 * done, 2, m, sums);

@@ -50,6 +50,8 @@ cdef int read_slices(dispatch_slices* s, Tensor indexed, Tensor dense, Numbers a
 cdef int write_slices(dispatch_slices* s, Tensor indexed, Tensor dense, Numbers at) except -1
 # What lies at the places with what arrives. NotImplementedError: no loop for the dtype.
 cdef int reduce_slices(dispatch_slices* s, Tensor indexed, Tensor dense, Numbers at, Reduction op) except -1
+# What adds a run to another, each sum rounded. NotImplementedError: none for the dtype.
+cdef dispatch_run adder(Tensor t) except NULL
 # A dense side of float32 added to 16-bit floats, each sum rounded.
 cdef int add_wide_slices(dispatch_slices* s, Tensor indexed, Tensor dense, Numbers at) except -1
 # Indices of elements counted as in one dimension, negative ones from the end, as places. IndexError: out of range.

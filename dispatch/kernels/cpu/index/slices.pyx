@@ -360,6 +360,13 @@ cdef int reduce_slices(dispatch_slices* s, Tensor indexed, Tensor dense, Numbers
     return run(s, indexed, dense, at, each, spread)
 
 
+cdef dispatch_run adder(Tensor t) except NULL:
+    cdef dispatch_run each = NULL
+    cdef dispatch_spread spread = NULL
+    find_reducer(t, ADD, &each, &spread)
+    return each
+
+
 cdef int add_wide_slices(dispatch_slices* s, Tensor indexed, Tensor dense, Numbers at) except -1:
     cdef dispatch_run each = NULL
     cdef dispatch_spread spread = NULL

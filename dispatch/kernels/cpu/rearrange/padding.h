@@ -72,34 +72,24 @@ static void dispatch_pad_copy(const dispatch_padding* p, char* big, const char* 
                 }
 }
 
-/* small[at[...]] += big[...], each sum rounded to the dtype */
-#define DISPATCH_PAD_ADD(S, ADD) \
-    static void dispatch_pad_add_##S(const dispatch_padding* p, const char* big, char* small) { \
-        int64_t n, c, i, j, k; \
-        for (n = 0; n < p->batch[0]; n++) \
-            for (c = 0; c < p->batch[1]; c++) \
-                for (i = 0; i < p->padded[0]; i++) \
-                    for (j = 0; j < p->padded[1]; j++) { \
-                        const char* from = big + n * p->big_batch[0] + c * p->big_batch[1] + i * p->big[0] + j * p->big[1]; \
-                        char* to = small + n * p->small_batch[0] + c * p->small_batch[1] + p->at[0][i] * p->small[0] \
-                                   + p->at[1][j] * p->small[1]; \
-                        for (k = 0; k < p->padded[2]; k++) { \
-                            char* place = to + p->at[2][k] * p->small[2]; \
-                            const dispatch_v_##S v = dispatch_load_##S(from + k * p->big[2]); \
-                            dispatch_v_##S w = dispatch_load_##S(place); \
-                            ADD; \
-                            dispatch_store_##S(place, w); \
-                        } \
-                    } \
-    }
-DISPATCH_PAD_ADD(f32, w += v) DISPATCH_PAD_ADD(f64, w += v) DISPATCH_PAD_ADD(f16, w += v) DISPATCH_PAD_ADD(bf16, w += v)
-DISPATCH_PAD_ADD(c64, (w.re += v.re, w.im += v.im)) DISPATCH_PAD_ADD(c128, (w.re += v.re, w.im += v.im))
-
-typedef void (*dispatch_pad_add)(const dispatch_padding* p, const char* big, char* small);
-
-/* NULL: no loop for the dtype. */
-static dispatch_pad_add dispatch_pad_adder(int code) {
-    return code == 6 ? dispatch_pad_add_f32 : code == 7 ? dispatch_pad_add_f64 : code == 5 ? dispatch_pad_add_f16
-         : code == 15 ? dispatch_pad_add_bf16 : code == 9 ? dispatch_pad_add_c64 : code == 10 ? dispatch_pad_add_c128 : NULL;
+/* small[at[...]] += big[...], by a run that adds */
+static void dispatch_pad_add(const dispatch_padding* p, const char* big, char* small, dispatch_run add) {
+    const int channels_inside = p->batch[1] > 1 && p->big_batch[1] < p->big[2];
+    int64_t n, c, i, j, k;
+    for (n = 0; n < p->batch[0]; n++)
+        for (c = 0; c < (channels_inside ? 1 : p->batch[1]); c++)
+            for (i = 0; i < p->padded[0]; i++)
+                for (j = 0; j < p->padded[1]; j++) {
+                    const char* from = big + n * p->big_batch[0] + c * p->big_batch[1] + i * p->big[0] + j * p->big[1];
+                    char* to = small + n * p->small_batch[0] + c * p->small_batch[1] + p->at[0][i] * p->small[0]
+                               + p->at[1][j] * p->small[1];
+                    for (k = 0; k < p->padded[2]; k++) {
+                        const int64_t adjacent = !channels_inside && k == p->middle && p->width > 0 ? p->width : 1;
+                        add(from + k * p->big[2], channels_inside ? p->big_batch[1] : p->big[2],
+                            to + p->at[2][k] * p->small[2], channels_inside ? p->small_batch[1] : p->small[2],
+                            channels_inside ? p->batch[1] : adjacent);
+                        k += adjacent - 1;
+                    }
+                }
 }
 #endif

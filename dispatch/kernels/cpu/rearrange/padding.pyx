@@ -7,7 +7,7 @@ from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 
 from dispatch._C cimport dtypes
-from dispatch._C.dtypes cimport DTYPES_RARE, ST_bool, ST_complex32, is_in
+from dispatch._C.dtypes cimport DTYPES_FLOATING_AND_COMPLEX, DTYPES_RARE, ST_bool, ST_complex32, is_in
 from dispatch._C.errors import unserved
 from dispatch._C.tensor cimport Tensor, data_of
 from dispatch.kernels.cpu.copy.copies cimport fill_values
@@ -15,6 +15,7 @@ from dispatch.kernels.cpu.copy.strided cimport (
     copier, dispatch_moves, dispatch_run, itemsize_of, move_between,
 )
 from dispatch.kernels.cpu.dense cimport LONG_RUN
+from dispatch.kernels.cpu.index.slices cimport adder
 from dispatch.kernels.cpu.runs cimport run_spans
 from dispatch.kernels.cpu.threads cimport dim_to_cut, threads_for
 
@@ -37,9 +38,8 @@ cdef extern from "../kernels/cpu/rearrange/padding.h" nogil:
         const int64_t* at[3]
         int64_t middle
         int64_t width
-    ctypedef void (*dispatch_pad_add)(const dispatch_padding* p, const char* big, char* small) noexcept nogil
     void dispatch_pad_copy(const dispatch_padding* p, char* big, const char* small, int64_t size, dispatch_run run) noexcept
-    dispatch_pad_add dispatch_pad_adder(int code) noexcept
+    void dispatch_pad_add(const dispatch_padding* p, const char* big, char* small, dispatch_run add) noexcept
 
 
 # ---- with a constant ---------------------------------------------------------------------------
@@ -136,8 +136,8 @@ cdef struct Walk:
     char* big
     char* small
     int size
-    dispatch_run run
-    dispatch_pad_add add         # NULL: copy
+    dispatch_run run             # that copies, or adds
+    bint adds
     int dim                      # that is cut: of the batch, or behind those two a padded one
 
 
@@ -155,8 +155,8 @@ cdef void take_part(void* context, int64_t part, int64_t first, int64_t end) noe
         p.padded[d] = end - first
         p.at[d] += first
         big += first * p.big[d]
-    if w.add != NULL:
-        w.add(&p, big, small)
+    if w.adds:
+        dispatch_pad_add(&p, big, small, w.run)
     else:
         dispatch_pad_copy(&p, big, small, w.size, w.run)
 
@@ -167,17 +167,17 @@ cdef int64_t cut(Walk* w, int64_t nbytes) noexcept:
     sizes[0], sizes[1], sizes[2], sizes[3] = w.p.batch[0], w.p.batch[1], w.p.padded[0], w.p.padded[1]
     if w.p.big_batch[1] < w.p.big[2]:
         sizes[1] = 1                         # channels that lie innermost
-    w.dim = dim_to_cut(sizes, 2 if w.add != NULL else 4, threads_for(nbytes))
+    w.dim = dim_to_cut(sizes, 2 if w.adds else 4, threads_for(nbytes))
     return sizes[w.dim]
 
 
-cdef int walk(Tensor big, Tensor small, padding, bint mirrored, dispatch_pad_add add) except -1:
+cdef int walk(Tensor big, Tensor small, padding, bint mirrored, dispatch_run add) except -1:
     """Copy `small` into the padded `big`; with `add`, add what is in `big` to where in `small` it came from."""
     cdef Walk w
     cdef int64_t* table
     cdef int64_t n
-    w.size, w.add = itemsize_of(small), add
-    w.big, w.small, w.run = data_of(big, w.size), data_of(small, w.size), copier(w.size)
+    w.size, w.adds = itemsize_of(small), add != NULL
+    w.big, w.small, w.run = data_of(big, w.size), data_of(small, w.size), add if add != NULL else copier(w.size)
     table = new_table(big, <int>len(padding) // 2)
     try:
         set_padding(&w.p, table, big, small, padding, mirrored)
@@ -194,13 +194,12 @@ cdef int pad(Tensor out, Tensor self, padding, bint mirrored) except -1:
 
 
 cdef int pad_backward(Tensor grad_input, Tensor grad_output, padding, bint mirrored) except -1:
-    cdef dispatch_pad_add add = dispatch_pad_adder(grad_input.c_dtype)
     if grad_input.c_numel == 0:
         return 0
-    if add == NULL:
+    if not is_in(DTYPES_FLOATING_AND_COMPLEX, grad_input.c_dtype):
         raise unserved(dtypes.get_dtype(grad_input.c_dtype))
     fill_values(grad_input, 0)
-    return walk(grad_output, grad_input, padding, mirrored, add)
+    return walk(grad_output, grad_input, padding, mirrored, adder(grad_input))
 
 
 def reflection_pad(Tensor out not None, Tensor self not None, padding):

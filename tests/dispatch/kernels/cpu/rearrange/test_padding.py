@@ -72,6 +72,27 @@ def test_channels_last_is_walked_channel_by_channel() -> None:
     assert got.tolist() == aten.reflection_pad2d(x, [1, 1, 1, 1]).tolist()
 
 
+@pytest.mark.parametrize("kind", sorted(MODES))
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "complex64"])
+@pytest.mark.parametrize("last", [False, True], ids=["first", "last"])
+@pytest.mark.parametrize(("channels", "width"), [(3, 5), (37, 5), (2, 40)])
+def test_gradients_add_runs_of_elements_or_of_channels(
+    kind: str, dtype: str, last: bool, channels: int, width: int
+) -> None:
+    """Small whole numbers, whose sums no dtype rounds."""
+    sizes, pad = (2, channels, 4, width), [2, 1, 1, 3]
+    forward, backward = padded(kind, 2)
+    x = dispatch.arange(float(np.prod(sizes))).reshape(sizes)
+    grad = forward(x, pad).remainder(7)
+    want = np.zeros(sizes)
+    for at, place in enumerate(forward(x, pad).flatten().long().tolist()):
+        want.flat[place] += grad.flatten()[at].item()
+    grad, x = (t.to(getattr(dispatch, dtype)) for t in (grad, x))
+    if last:
+        grad, x = (t.contiguous(memory_format=dispatch.channels_last) for t in (grad, x))
+    np.testing.assert_array_equal(backward(grad, x, pad).to(dispatch.complex128).numpy(), want)
+
+
 def test_gradients_of_another_size_or_dtype_are_refused() -> None:
     x = dispatch.ones(2, 3)
     with pytest.raises(RuntimeError, match="grad_output of shape"):
