@@ -18,6 +18,8 @@ typedef struct {
     bool decoupled;                  /* AdamW: the decay is no part of the gradient */
     double momentum, dampening;      /* SGD */
     bool nesterov, begins;
+    int half;                        /* the dtype of 16-bit floats */
+    int64_t (*each)(void *job, void *params);    /* for them, the step in float32 */
 } optimiser_step;
 
 #pragma GCC push_options
@@ -93,6 +95,32 @@ typedef struct {
 STEPS(f32, float, sqrtf, fabsf)
 STEPS(f64, double, sqrt, fabs)
 #pragma GCC pop_options
+
+/* 16-bit floats: some elements at a time become rows of float32, and are stored again. */
+enum { STEP_ROW = 512 };
+static int64_t step_of_halves(void *job, void *params)
+{
+    const optimiser_step *j = job;
+    const row_kind *kind = &ROW_KINDS[j->half];
+    char *const given[] = {params, j->grads, j->first, j->second, j->largest};
+    float rows[5][STEP_ROW];
+    optimiser_step part = *j;
+    part.grads = rows[1];
+    part.first = given[2] ? rows[2] : NULL;
+    part.second = given[3] ? rows[3] : NULL;
+    part.largest = given[4] ? rows[4] : NULL;
+    for (int64_t i = 0; i < j->n; i += STEP_ROW) {
+        part.n = j->n - i < STEP_ROW ? j->n - i : STEP_ROW;
+        for (int k = 0; k < 5; k++)
+            if (given[k])
+                kind->read(given[k] + 2 * i, 2, part.n, rows[k]);
+        j->each(&part, rows[0]);
+        for (int k = 0; k < 5; k++)
+            if (given[k] && (k != 1 || j->unscale != 0))
+                kind->write(rows[k], given[k] + 2 * i, 2, part.n);
+    }
+    return 0;
+}
 FLOATING_LOOP(ADAM_STEP, adam_step);
 FLOATING_LOOP(SGD_STEP, sgd_step);
 FLOATING_LOOP(ADAGRAD_STEP, adagrad_step);

@@ -8,7 +8,7 @@ Source of the semantics: PyTorch's FusedAdam.cpp, FusedSGD.cpp, FusedAdagrad.cpp
 from libc.math cimport pow
 from libc.stdint cimport int64_t
 
-from dispatch._C.dtypes cimport ST_float32, ST_float64, itemsize_table
+from dispatch._C.dtypes cimport DTYPES_REDUCED_FLOATING, ST_float32, ST_float64, is_in, itemsize_table
 from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.cpu.runs cimport (
@@ -30,6 +30,9 @@ cdef extern from "steps.h" nogil:
         bint decoupled
         double momentum, dampening
         bint nesterov, begins
+        int half
+        loop each
+    int64_t step_of_halves(void* job, void* params)
     const loop ADAM_STEP[2]          # float32, float64
     const loop SGD_STEP[2]
     const loop ADAGRAD_STEP[2]
@@ -104,8 +107,8 @@ cdef void run_part(void* context, int64_t part, int64_t first, int64_t end) noex
 
 
 cdef int walk(Step* j, const loop* loops, Tensor param, Tensor grad, Tensor first, Tensor second, Tensor largest) except -1:
-    """One parameter: what has gaps or 16 bits is copied and stored again."""
-    cdef int code = floating_code(param)
+    """One parameter: what has gaps is copied and stored again."""
+    cdef int code = param.c_dtype
     cdef Part c
     cdef Tensor p = plain(param, code), g = plain(grad, code), one = plain(first, code)
     cdef Tensor two = plain(second, code), most = plain(largest, code)
@@ -114,7 +117,9 @@ cdef int walk(Step* j, const loop* loops, Tensor param, Tensor grad, Tensor firs
         return 0
     j.grads, j.first = address(g), address(one)
     j.second, j.largest = address(two), address(most)
-    c.whole, c.each, c.params, c.size = j, loops[code == ST_float64], <char*>address(p), itemsize_table()[code]
+    j.half, j.each = code, loops[code == ST_float64]
+    c.each = step_of_halves if is_in(DTYPES_REDUCED_FLOATING, code) else j.each
+    c.whole, c.params, c.size = j, <char*>address(p), itemsize_table()[code]
     run_spans(run_part, &c, j.n, 4 * j.n, 4 * j.n * c.size, (p, g, one, two, most))
     for t, made in ((first, one), (second, two), (largest, most)):
         if t is not None:

@@ -97,6 +97,27 @@ def test_memory_with_gaps_is_written_where_it_is():
     )
 
 
+@pytest.mark.parametrize("kind", [dispatch.float16, dispatch.bfloat16])
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("scale", [None, tensor(2.0)])
+def test_16_bit_floats_are_what_float32_is_rounded_once(kind, gaps, scale):
+    """More elements than are converted at once; gradients are stored if they were divided."""
+    rng = np.random.default_rng(0)
+    values = [[dispatch.from_numpy(rng.random(1300) + 0.5).to(kind)] for _ in range(5)]
+    wide = [[t.float() for t in one] for one in values]
+    if gaps:
+        values = [[dispatch.stack([t, t], 1)[:, 0] for t in one] for one in values]
+    for given in (values, wide):
+        x, g, m, v, most = given
+        how = ADAM | {"amsgrad": True, "grad_scale": scale}
+        aten._fused_adam_(x, g, m, v, most, [tensor(3.0)], **how)
+        for t in (x, m, v, most):
+            t[0].copy_(t[0].to(kind))
+        aten._fused_sgd_(x, g, m, **SGD | {"momentum": 0.5})
+    for found, expected in zip(values, wide, strict=True):
+        assert dispatch.equal(found[0].contiguous(), expected[0].to(kind))
+
+
 def test_functional_and_out_variants_leave_their_arguments():
     x, g, b, out = lists(1.0, 2.0, 0.0, 9.0)
     changed = SGD | {"momentum": 0.5, "is_first_step": True}
