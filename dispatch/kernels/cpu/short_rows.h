@@ -4,10 +4,12 @@
 #define DISPATCH_SHORT_ROWS_H
 #include "loops.h"
 
-/* Elements of a row at most, where what lies apart are others each time, where it is the same again, and where it is one 16-bit
-   float, which would have to be converted for each row; rows at least. */
-enum { SHORT_MOST = 8, SHORT_AGAIN = 31, SHORT_SPREAD = 64, SHORT_LEAST = 16 };
-enum { SHORT_BLOCK = 256 };                     /* elements of all rows of a call */
+/* Elements of a row at most, where what lies apart are others each time, and where it is the same again; of 16-bit floats, whose
+   loops take whole vectors and the rest by a slower way; rows at least. */
+enum { SHORT_MOST = 8, SHORT_AGAIN = 31, SHORT_HALVES = 128, SHORT_LEAST = 16 };
+enum { SHORT_VECTOR = 32 };                     /* 16-bit floats of a vector */
+/* Elements of all rows of a call; of 16-bit floats there is room for a vector more. */
+enum { SHORT_BLOCK = 256, SHORT_HALF_BLOCK = SHORT_BLOCK * 4 - SHORT_VECTOR };
 
 #define GATHER_ROWS(T) \
     for (int64_t i = 0; i < rows; i++, from += row) \
@@ -15,15 +17,16 @@ enum { SHORT_BLOCK = 256 };                     /* elements of all rows of a cal
             memcpy(to, from + j * column, sizeof(T)); \
     return
 
-/* `rows` of one 16-bit float each, n times. What is written goes on to SHORT_SPREAD. */
+/* `rows` of one 16-bit float each, n times. Whole vectors are written. */
 static void spread_rows(char *to, const char *from, intptr_t row, int64_t rows, int64_t n)
 {
     for (int64_t i = 0; i < rows; i++, from += row, to += n * (int64_t)sizeof(uint16_t)) {
-        uint16_t one, all[SHORT_SPREAD];
+        uint16_t one, all[SHORT_VECTOR];
         memcpy(&one, from, sizeof(one));
-        for (int j = 0; j < SHORT_SPREAD; j++)
+        for (int j = 0; j < SHORT_VECTOR; j++)
             all[j] = one;
-        memcpy(to, all, sizeof(all));
+        for (int64_t j = 0; j < n; j += SHORT_VECTOR)
+            memcpy(to + j * (int64_t)sizeof(uint16_t), all, sizeof(all));
     }
 }
 
@@ -61,13 +64,13 @@ static __attribute__((noinline)) bool run_short_rows(inner_loop loop, void *data
                                                      int64_t rows, int64_t count, bool of_halves, void *const *first,
                                                      void *const *second)
 {
-    uint64_t rooms[MAX_OPERANDS][SHORT_BLOCK];  /* a quarter is enough for 16-bit floats */
+    uint64_t rooms[MAX_OPERANDS][SHORT_BLOCK];
     char *at[MAX_OPERANDS];
     intptr_t next[MAX_OPERANDS];
     bool apart[MAX_OPERANDS], spread[MAX_OPERANDS];
-    if (count > SHORT_SPREAD || rows < SHORT_LEAST)
+    const bool whole = of_halves && count % SHORT_VECTOR == 0 && !first;
+    if (count > (of_halves ? SHORT_HALVES : SHORT_AGAIN) || rows < SHORT_LEAST || whole)
         return false;
-    int64_t most = SHORT_AGAIN;
     for (int k = 0; k < n; k++) {
         const bool converted = first && first[k], single = by[k] == 0 && steps[k] == 0;
         const int size = converted ? given[k] : sizes[k];
@@ -76,14 +79,10 @@ static __attribute__((noinline)) bool run_short_rows(inner_loop loop, void *data
         next[k] = single ? 0 : size;
         if (converted && !spread[k])
             return false;
-        if (spread[k])
-            most = SHORT_SPREAD;
-        else if (apart[k] && (k >= n_in || size > 8 || count > (by[k] != 0 ? SHORT_MOST : SHORT_AGAIN)))
+        if (apart[k] && (k >= n_in || size > 8 || count > (of_halves ? SHORT_HALVES : by[k] ? SHORT_MOST : SHORT_AGAIN)))
             return false;
     }
-    if (count > most)
-        return false;
-    const int64_t at_once = SHORT_BLOCK / count;
+    const int64_t at_once = (of_halves ? SHORT_HALF_BLOCK : SHORT_BLOCK) / count;
     for (int64_t done = 0; done < rows; done += at_once) {
         const int64_t some = rows - done < at_once ? rows - done : at_once;
         intptr_t all = (intptr_t)(some * count);
