@@ -39,6 +39,8 @@ cdef struct Call:
     int size
 
 
+cdef tuple DRIVERS = ("gels", "gelsy", "gelss", "gelsd")
+cdef void* found[4][4]                       # by driver and kind; NULL: not looked for yet
 cdef dict KINDS = {cnp.NPY_FLOAT: SINGLE, cnp.NPY_DOUBLE: DOUBLE, cnp.NPY_CFLOAT: COMPLEX, cnp.NPY_CDOUBLE: ZOMPLEX}
 
 
@@ -99,14 +101,16 @@ def solve(str driver, cnp.ndarray a not None, cnp.ndarray b not None, cnp.ndarra
     cdef int int_query[1]
     cdef int* ranks = ints(rank)
     cdef int* state = ints(info)
-    cdef int m, n
+    cdef int m, n, place = DRIVERS.index(driver)
     cdef bint alone
     cdef Py_ssize_t i, j, count = a.shape[0]
-    c.kind, c.driver = KINDS[cnp.PyArray_TYPE(a)], {"gels": b"s", "gelsy": b"y", "gelss": b"S"}.get(driver, b"d")[0]
+    c.kind, c.driver = KINDS[cnp.PyArray_TYPE(a)], b"sySd"[place]
     c.a, c.b, c.s = batch(a), batch(b), batch(s)
     c.nrhs = c.b.columns
     m, n = c.a.rows, c.a.columns
-    c.f = address_of(c.kind, driver)
+    if found[place][c.kind] == NULL:
+        found[place][c.kind] = address_of(c.kind, driver)
+    c.f = found[place][c.kind]
     c.rcond[0] = rcond
     if c.kind == SINGLE or c.kind == COMPLEX:
         (<float*>c.rcond)[0] = <float>rcond

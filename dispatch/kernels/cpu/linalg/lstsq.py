@@ -32,7 +32,10 @@ _Ints = tuple[int, ...]
 
 def _blocks(t: Tensor, shape: _Ints) -> Array:
     """A copy expanded to `shape`: (batch, columns, rows), contiguous."""
-    columns = np.broadcast_to(view(t), shape).swapaxes(-1, -2)
+    array = view(t)
+    if array.shape != shape:
+        array = np.broadcast_to(array, shape)
+    columns = array.swapaxes(-1, -2)
     return np.array(columns, order="C").reshape(math.prod(shape[:-2]), *columns.shape[-2:])
 
 
