@@ -24,7 +24,7 @@ from dispatch.kernels.cpu.threads cimport MAX_PARTS, blas_parts_for, in_blas_spa
 
 cdef extern from "small.h" nogil:
     enum:
-        SMALL_SIDE, SMALL_RIGHT, SMALL_WORK
+        SMALL_SIDE, SMALL_RIGHT, SMALL_WORK, SMALL_FOR_BLAS, SMALL_COMPLEX
     ctypedef struct row_kind:
         int size
     const row_kind ROW_KINDS[]
@@ -148,14 +148,21 @@ cdef int place_all(small_product* p, Tensor out, Tensor a, Tensor b) except -1:
     return 0
 
 
+cdef inline int64_t work_without_blas(int code, int64_t columns) noexcept nogil:
+    """Of complex vectors BLAS's threads make so few products much longer."""
+    if code == ST_float32 or code == ST_float64:
+        return SMALL_FOR_BLAS
+    return SMALL_COMPLEX if (code == ST_complex64 or code == ST_complex128) and columns > 1 else SMALL_WORK
+
+
 cdef bint small(Tensor out, Tensor a, Tensor b, Tensor added, object beta, object alpha) except -1:
     """Make the product here, if it is small and nothing about it is rare; False: it is not made."""
     cdef small_product p
     if not has_loop(a.c_dtype) or is_rare(out, a, b):
         return False
     read_sizes(&p, a, b)
-    if p.k > SMALL_SIDE or p.n > SMALL_SIDE or p.k * p.n > SMALL_RIGHT or p.m > SMALL_WORK \
-            or p.m * p.n * p.k * p.batches > SMALL_WORK or p.batches > SMALL_WORK:
+    if p.k > SMALL_SIDE or p.n > SMALL_SIDE or p.k * p.n > SMALL_RIGHT or p.m > SMALL_WORK or p.batches > SMALL_WORK \
+            or p.m * p.n * p.k * p.batches > SMALL_WORK or p.m * p.n * p.k > work_without_blas(a.c_dtype, p.n):
         return False
     if not read_added(&p, out, added, beta, alpha, b.c_ndim == 1):
         return False

@@ -7,6 +7,7 @@
 #include "rows.h"
 
 enum { SMALL_SIDE = 256, SMALL_RIGHT = 2048, SMALL_WORK = 32768, SMALL_LANES = 8 };
+enum { SMALL_FOR_BLAS = 2048, SMALL_COMPLEX = 16384 };   /* multiplications up to which BLAS, or the way to it, takes longer */
 
 /* Where an operand's elements are; steps in bytes. */
 typedef struct { char *data; intptr_t batch, row, column; } small_operand;
