@@ -107,8 +107,9 @@ def polar_out(Tensor abs not None, Tensor angle not None, *, Tensor out not None
     if abs.c_dtype != ST_float32 and abs.c_dtype != ST_float64:
         raise unserved(get_dtype(abs.c_dtype))
     check_parts(out, abs, angle)
-    real, imaginary = ops.aten.cos(angle), ops.aten.sin(angle)
-    imaginary = ops.aten.mul.Tensor(abs, imaginary)
-    put(part_of(out, abs.c_dtype, 0), ops.aten.mul.Tensor(abs, real))
-    put(part_of(out, abs.c_dtype, 1), imaginary)
+    real = ops.aten.mul.Tensor(abs, ops.aten.cos(angle))
+    imaginary = ops.aten.mul.Tensor(abs, ops.aten.sin(angle))
+    if not interleave(out, real, imaginary):
+        put(part_of(out, abs.c_dtype, 0), real)
+        put(part_of(out, abs.c_dtype, 1), imaginary)
     return out
