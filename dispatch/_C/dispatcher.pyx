@@ -97,8 +97,7 @@ cdef int set_fallback(int index, KernelObject k) except -1:
 
 
 cdef int remove_fallback(int index, KernelObject k) except -1:
-    if k in fallback_stacks[index]:
-        fallback_stacks[index].remove(k)
+    fallback_stacks[index].remove(k)
     return install_fallback(index)
 
 

@@ -530,9 +530,7 @@ cdef int add_kernel(OperatorEntry e, KernelObject kernel) except -1:
 
 cdef int remove_kernel(OperatorEntry e, KernelObject kernel) except -1:
     """Take one registration away; what was registered before it shows again."""
-    cdef object stack = e.registrations.get(kernel.key)
-    if stack is None or kernel not in stack:
-        return 0
+    cdef object stack = e.registrations[kernel.key]
     (<list>stack).remove(kernel)
     if not stack:
         del e.registrations[kernel.key]

@@ -45,8 +45,11 @@ def test_load_state_dict_replaces_weights_or_changes_nothing(tmp_path):
         module.load_state_dict({"w": floats(4, 3)})
     with pytest.raises(RuntimeError, match="missing weights"):
         module.load_state_dict({})
+    zeros = {"w": np.zeros((3, 4), np.float32), "other": floats(1)}
+    with pytest.raises(RuntimeError, match=r"missing weights \[\], unknown \['other'\]"):
+        module.load_state_dict(zeros)
     assert module.state_dict["w"].numpy()[2, 3] == 11
-    module.load_state_dict({"w": np.zeros((3, 4), np.float32)})
+    module.load_state_dict(zeros, strict=False)
     assert not module(floats(2, 3))[0].numpy().any()
 
 
