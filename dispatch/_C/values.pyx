@@ -225,7 +225,8 @@ cdef inline PyObject* convert(Signature* sig, ArgSpec* spec, PyObject* o, Frame*
             return o
     elif spec.kind == AK_INT and PyLong_CheckExact_(o) and not spec.flags & AF_LIST and fits_int64(o):
         return o
-    elif spec.kind == AK_SCALAR and (PyLong_CheckExact_(o) or PyFloat_CheckExact_(o)) and not spec.flags & AF_LIST:
+    elif spec.kind == AK_SCALAR and not spec.flags & AF_LIST and (
+            PyFloat_CheckExact_(o) or PyLong_CheckExact_(o) and fits_int64(o)):
         return o
     return convert_slow(sig, spec, o, f) if f.lone_ints < 2 else convert_trial(sig, spec, o, f)
 
@@ -511,9 +512,10 @@ cdef object raise_mismatch(Signature* sig, int code, Frame* f, PyObject** args, 
         elif wanted == "List[Tensor]" and isinstance(<object>f.bad_value, (list, tuple)):
             got = next((f"{type(x).__name__} as element {i}" for i, x in enumerate(<object>f.bad_value)
                         if not is_tensor(<PyObject*>x)), got)
-        why = (f"{name}: argument '{<object>spec.name}' (position {f.bad_arg}) must be {wanted}, "
-               f"{but} {got}{meant(spec, <object>f.bad_value)}")
         error = error_of_value(spec, f, error)
+        wanted = "must be " + wanted if error is not OverflowError else "does not fit in 64 bits"
+        why = (f"{name}: argument '{<object>spec.name}' (position {f.bad_arg}) {wanted}, "
+               f"{but} {got}{meant(spec, <object>f.bad_value)}")
     elif code == MATCH_UNKNOWN_KEYWORD:
         why = f"{name}: unknown keyword argument '{(<tuple>kwnames)[f.bad_arg]}'"
     else:
@@ -529,6 +531,12 @@ cdef object error_of_value(ArgSpec* spec, Frame* f, error):
         return RuntimeError
     if spec.kind == AK_DICT and value is None and not f.lone_ints:
         return TypeError
+    if spec.kind == AK_SCALAR and spec.flags & AF_LIST and isinstance(value, (list, tuple)):
+        for one in value:
+            if not is_number(<PyObject*>one):
+                return error
+            if isinstance(one, int) and not -(1 << 63) <= one < 1 << 64:
+                return OverflowError
     if not PyLong_Check_(f.bad_value) or PyBool_Check_(f.bad_value) or fits_int64(f.bad_value):
         return error
     if spec.kind == AK_SCALAR and not spec.flags & AF_LIST:

@@ -68,6 +68,7 @@ def test_arguments_equal_to_their_defaults_are_left_out(got, args, kwargs, want)
         ("(Tensor, int)", (T,), T),
         ("bool", True, True),
         ("Scalar", 2.5, 2.5),
+        ("Scalar", 1j, 1j),
         ("Tensor?", None, None),
         ("str", "a", "a"),
     ],

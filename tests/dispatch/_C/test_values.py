@@ -218,6 +218,38 @@ def test_every_argument_may_be_a_keyword():
     assert r.tolist() == [4.0, 4.0]
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        ops.aten.sin.default,
+        lambda **kw: ops.aten.sin.default.redispatch(dispatch.DispatchKeySet("CPU"), **kw),
+        lambda **kw: ops.aten.sin.default._op_dk(dispatch.DispatchKey.CPU, **kw),
+        lambda **kw: ops.aten.sin.default._handle.redispatch_boxed(
+            dispatch.DispatchKeySet("CPU"), **kw
+        ),
+        lambda **kw: dispatch.FakeTensorMode().dispatch(ops.aten.sin.default, (), (), kw),
+    ],
+)
+def test_operators_take_no_names_of_functions(call):
+    with pytest.raises(RuntimeError, match="self"):
+        call(input=T)
+
+
+@pytest.mark.parametrize(
+    ("argument", "given", "error"),
+    [
+        ("Scalar x", 1 << 70, OverflowError),
+        ("Scalar[] x", [1 << 70], OverflowError),
+        ("Scalar[] x", 1 << 70, RuntimeError),
+        ("Scalar x", [1 << 70], RuntimeError),
+    ],
+)
+def test_only_an_element_overflows(takes, argument, given, error):
+    text = "does not fit in 64 bits" if error is OverflowError else "must be"
+    with pytest.raises(error, match=rf"values::op1: argument 'x' .* {text}"):
+        takes(argument, given)
+
+
 @pytest.mark.parametrize("bad", ["a", object(), [1], None])
 def test_functions_and_methods_raise_type_errors(bad):
     for call in (lambda: dispatch.add(T, bad), lambda: T.add(bad)):

@@ -7,6 +7,16 @@ import dispatch
 from dispatch.modes import TorchFunctionMode
 from dispatch.tensor.layouts import LAYOUTS
 
+STFT = {
+    "hop_length": 2, "win_length": 3, "window": 4, "center": 5, "pad_mode": 6, "normalized": 7,
+    "onesided": 8, "return_complex": 9, "align_to_window": 10,
+}  # fmt: skip
+ISTFT = {
+    "hop_length": 2, "win_length": 3, "window": 4, "center": 5, "normalized": 6, "onesided": 7,
+    "length": 8, "return_complex": 9,
+}  # fmt: skip
+DLPACK = {"stream": -1, "max_version": None, "dl_device": None, "copy": None}
+UNIQUE = {"sorted": True, "return_inverse": False, "return_counts": False, "dim": None}
 NORM = {"p": "fro", "dim": None, "keepdim": False, "dtype": None}
 
 
@@ -35,8 +45,18 @@ class Kept(dispatch.Tensor, Shown):
         ("module_load", (7,), (7,), {"assign": False}),
         ("register_hook", (print,), (print,), {}),
         ("is_shared", (), (), {}),
+        ("__array__", (), (), {"dtype": None}),
+        ("__dlpack__", (), (), DLPACK),
+        ("istft", tuple(range(1, 10)), (1,), ISTFT),
+        ("stft", tuple(range(1, 11)), (1,), STFT),
+        ("unique", (), (), UNIQUE),
+        ("unique", (1, 2, 3, 4), (), dict(zip(UNIQUE, (1, 2, 3, 4), strict=True))),
+        ("unique_consecutive", (1, 2, 3), (),
+         {"return_inverse": 1, "return_counts": 2, "dim": 3}),
+        ("backward", (1, 2, 3, 4), (),
+         {"gradient": 1, "retain_graph": 2, "create_graph": 3, "inputs": 4}),
     ],
-)
+)  # fmt: skip
 def test_handlers_are_shown_defaults_by_keyword(of, name, args, given, keywords):
     method = getattr(dispatch.Tensor, name)
     assert method(of, *args) == (method, given, keywords)
