@@ -43,6 +43,23 @@ static inline __attribute__((always_inline)) void turn_pairs(const uint16_t *fro
     _mm_storeu_si128((__m128i *)(to + 3 * width), _mm_unpackhi_epi64(more_ab, more_cd));
 }
 
+/* A panel of fewer columns than NR, which lie side by side, with zeros behind them. */
+static __attribute__((noinline)) void pack_some_columns(const uint16_t *from, intptr_t along, int64_t n, int64_t depth,
+                                                        uint32_t *to)
+{
+    const __mmask32 some = (1u << n) - 1;
+    for (int64_t p = 0; p < depth; p += 2, from += 2 * along, to += NR) {
+        const __m512i low = _mm512_maskz_loadu_epi16(some, from);
+        const __m512i high = p + 1 < depth ? _mm512_maskz_loadu_epi16(some, from + along) : _mm512_setzero_si512();
+        const __m512i first = _mm512_cvtepu16_epi32(_mm512_castsi512_si256(low));
+        const __m512i second = _mm512_cvtepu16_epi32(_mm512_castsi512_si256(high));
+        const __m512i third = _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(low, 1));
+        const __m512i fourth = _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(high, 1));
+        _mm512_storeu_si512(to, _mm512_or_si512(first, _mm512_slli_epi32(second, 16)));
+        _mm512_storeu_si512(to + 16, _mm512_or_si512(third, _mm512_slli_epi32(fourth, 16)));
+    }
+}
+
 /* Panels of `width` rows (or columns), `across` elements apart: for each pair along the inner dimension, all of them. */
 static inline __attribute__((always_inline)) void pack_pairs(const uint16_t *x, intptr_t across, intptr_t along, int64_t n,
                                                              int64_t depth, const int width, uint32_t *to)
@@ -51,6 +68,10 @@ static inline __attribute__((always_inline)) void pack_pairs(const uint16_t *x, 
     for (int64_t start = 0; start < n; start += width, to += pairs * width) {
         const int64_t used = n - start < width ? n - start : width;
         const uint16_t *from = x + start * across;
+        if (across == 1 && width == NR && used < NR) {
+            pack_some_columns(from, along, used, depth, to);
+            continue;
+        }
         if (used < width || depth % 2)
             memset(to, 0, (size_t)(pairs * width) * 4);
         if (across == 1 && width == NR && used == NR) {      /* two rows of a right operand, element by element */
