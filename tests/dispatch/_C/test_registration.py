@@ -278,7 +278,7 @@ def test_kernel_in_c_that_does_not_fit_is_refused_with_both_places():
 
 
 def test_refused_libraries_leave_the_namespace_free():
-    for kind, key in (("DEF", "CPU"), ("DEF", "Nope"), ("XX", "")):
+    for kind, key in (("DEF", "CPU"), ("DEF", "Nope"), ("IMPL", "Nope"), ("XX", "")):
         with pytest.raises(RuntimeError):
             _C._dispatch_library(kind, "free", key)
     module = _C._dispatch_library("DEF", "free", "")

@@ -33,6 +33,7 @@ def test_outputs_are_as_recorded_on_the_device_of_the_run(tmp_path):
     assert report.outputs[0]["shape"] == [5, 7]
     assert report.unregistered == module.missing_operators == ("graphtest::absent",)
     assert report.to_json()["unregistered"] == ["graphtest::absent"]
+    assert "graphtest::absent: outputs as the file records them" in str(report)
 
 
 def test_several_outputs_lists_and_numbers(tmp_path):

@@ -27,6 +27,14 @@ def test_a_figure_has_the_unit_that_fits(shown, expected):
     assert shown == expected
 
 
+@pytest.mark.parametrize(("count", "last"), [(30, "r29"), (31, "and 1 more"), (45, "and 15 more")])
+def test_a_long_table_says_how_much_is_left_out(count, last):
+    table = text.Table("rows", ("name",), ("name",), [[f"r{i}"] for i in range(count)])
+    shown = text._columns(table)
+    assert shown[:2] == ["name", "r0"] and shown[-1] == last
+    assert len(shown) == 1 + min(count, 30) + (count > 30)
+
+
 def test_the_tools_time_is_not_the_models():
     facts = dict(text.facts(graph.load(EXAMPLE).run(device="cuda").to_json()))
     assert facts["run"].startswith("fake on cuda")
