@@ -60,6 +60,22 @@ static __attribute__((noinline)) void pack_some_columns(const uint16_t *from, in
     }
 }
 
+/* The same of columns that lie one behind the other, four by four pairs; how many pairs of each were. */
+static __attribute__((noinline)) int64_t turn_some_columns(const uint16_t *from, intptr_t across, int64_t n, int64_t depth,
+                                                           uint32_t *to)
+{
+    int64_t done = 0;
+    for (; done + 4 <= depth / 2; done += 4, to += 4 * NR) {
+        int64_t j = 0;
+        for (; j + 4 <= n; j += 4)
+            turn_pairs(from + j * across + 2 * done, across, to + j, NR);
+        for (; j < n; j++)
+            for (int q = 0; q < 4; q++)
+                memcpy(to + q * NR + j, from + j * across + 2 * (done + q), 4);
+    }
+    return done;
+}
+
 /* Panels of `width` rows (or columns), `across` elements apart: for each pair along the inner dimension, all of them. */
 static inline __attribute__((always_inline)) void pack_pairs(const uint16_t *x, intptr_t across, intptr_t along, int64_t n,
                                                              int64_t depth, const int width, uint32_t *to)
@@ -86,7 +102,7 @@ static inline __attribute__((always_inline)) void pack_pairs(const uint16_t *x, 
             }
             continue;
         }
-        int64_t done = 0;
+        int64_t done = along == 1 && width == NR && used < NR ? turn_some_columns(from, across, used, depth, to) : 0;
         if (along == 1 && used == width)                     /* four pairs of four rows at a time */
             for (; done + 4 <= depth / 2; done += 4)
                 for (int j = 0; j < width; j += 4)
