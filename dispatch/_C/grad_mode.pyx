@@ -201,9 +201,6 @@ def decorate(factory, function):
             FutureWarning,
             stacklevel=2,
         )
-    elif not callable(function):
-        raise TypeError(
-            f"expected a function to decorate, got {function!r} ({type(function).__name__})")
     if is_generator_function(function):
         def decorated(*args, **kwargs):
             return run_generator(factory, function(*args, **kwargs))

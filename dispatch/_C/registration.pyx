@@ -116,7 +116,7 @@ cdef class _DispatchModule:
         if self.kind == "IMPL":
             raise RuntimeError(f"{schema}: an IMPL library (at {self.where}) defines no operators: use DEF or FRAGMENT")
         for tag in tags:
-            if type(tag) is not Tag:
+            if type(tag) is not Tag or tag.name not in Tag.__members__:
                 raise TypeError(f"{schema}: expected tags, got {tag!r} ({type(tag).__name__})")
             bits |= <uint64_t>1 << int(tag)
         if alias != "CONSERVATIVE (default)" and text_of(alias, "the alias analysis") not in ALIAS_KINDS:

@@ -89,7 +89,7 @@ cdef char* new_bytes(int64_t nbytes) except NULL:
     else:
         p = NULL if add_overflows(nbytes, 63, &rounded) else <char*>aligned_alloc(64, rounded & ~<int64_t>63)
     if p == NULL:
-        raise MemoryError(f"could not allocate {nbytes} bytes for a tensor")
+        raise RuntimeError(f"could not allocate {nbytes} bytes for a tensor")
     ask_for_huge_pages(p, nbytes)
     return p
 

@@ -9,8 +9,9 @@ cdef class Tag:
     cdef readonly str name
     cdef readonly int value
 
-    def __init__(self, value):
-        raise TypeError("tags are the attributes of dispatch.Tag")
+    def __init__(self, int value):
+        self.value = value
+        self.name = TAG_NAMES[value].decode() if 0 <= value < TAG_COUNT else "???"
 
     def __int__(self):
         return self.value
@@ -22,7 +23,7 @@ cdef class Tag:
         return self.value
 
     def __eq__(self, other):
-        return self is other
+        return isinstance(other, Tag) and (<Tag>other).value == self.value
 
     def __repr__(self):
         return f"<Tag.{self.name}: {self.value}>"
@@ -31,7 +32,7 @@ cdef class Tag:
         return f"Tag.{self.name}"
 
     def __reduce__(self):
-        return _tag, (self.name,)
+        return (Tag, (self.value,)) if self.name == "???" else (_tag, (self.name,))
 
 
 cdef list members = []
@@ -53,9 +54,7 @@ cdef int make_members() except -1:
     cdef int i
     cdef dict attributes = <dict>(<PyTypeObject*>Tag).tp_dict
     for i in range(TAG_COUNT):
-        t = Tag.__new__(Tag)
-        t.name = TAG_NAMES[i].decode()
-        t.value = i
+        t = Tag(i)
         members.append(t)
         attributes[t.name] = t
     attributes["__members__"] = {(<Tag>t).name: t for t in members}

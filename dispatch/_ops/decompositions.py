@@ -73,7 +73,15 @@ def _is_channels_last(t: Tensor) -> bool:
     return not t.is_contiguous() and t.is_contiguous(memory_format=channels_last)
 
 
+def _dropout(input: Tensor, p: float, train: bool) -> Tensor:
+    if train and p != 0:
+        kept: Tensor = _op("native_dropout")(input, p, train)[0]
+        return kept
+    return input.clone()
+
+
 DECOMPOSITIONS: dict[Any, Callable[..., Any]] = {
+    _op("dropout"): _dropout,
     _op("native_batch_norm"): _native_batch_norm,
     **{
         _op(f"{name}{dims}d"): partial(_nearest, shift)

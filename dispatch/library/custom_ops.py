@@ -124,6 +124,8 @@ def custom_op(
         if text is None:
             text = infer_schema(fn, mutates_args=mutates_args, tags=listed)
         namespace, opname = name.split("::")
+        if not namespace:
+            raise RuntimeError(f"custom_op: {name!r} has no namespace")
         made: CustomOpDef = CustomOpDef(namespace, opname, text, fn, listed)
         if schema is not None:
             arguments = made._opoverload._schema.arguments

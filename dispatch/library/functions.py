@@ -10,7 +10,10 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from dispatch._C.inspection import _dispatch_get_computed_kernel_for_dispatch_key
+from dispatch._C.inspection import (
+    _dispatch_find_schema_or_throw,
+    _dispatch_get_computed_kernel_for_dispatch_key,
+)
 from dispatch._C.keys import DispatchKey, _dispatch_key_for_device, _parse_dispatch_key
 from dispatch._C.overload import OpOverload
 from dispatch._C.tags import Tag
@@ -410,7 +413,7 @@ def get_kernel(op: str | OpOverload, dispatch_key: str | DispatchKey) -> Any:
 
     Raises:
         ValueError: `op` is neither a name nor an OpOverload; an unknown key.
-        RuntimeError: no such operator, or nothing serves the key.
+        RuntimeError: no such operator, none that is defined, or nothing serves the key.
 
     Source of the semantics: torch.library.get_kernel.
     """
@@ -422,4 +425,5 @@ def get_kernel(op: str | OpOverload, dispatch_key: str | DispatchKey) -> Any:
             raise ValueError(f"get_kernel: unknown dispatch key {dispatch_key!r}")
         dispatch_key = members[dispatch_key]
     name = op._name if isinstance(op, OpOverload) else op
+    _dispatch_find_schema_or_throw(*(name.split(".", 1) if "." in name else (name, "")))
     return _dispatch_get_computed_kernel_for_dispatch_key(name, dispatch_key)

@@ -248,11 +248,16 @@ cdef object flag_index(bint flag, object like):
     return FILL(made, 0) if flag else made
 
 
+cdef bint is_sequence(object index) except -1:
+    return isinstance(index, list) or (
+        PySequence_Check(index) and not isinstance(index, Tensor) and not hasattr(index, "__array__"))
+
+
 cdef tuple as_tuple(object index):
-    """A list with anything but numbers in it stands for a tuple, as it did in early numpy: that is deprecated."""
+    """A sequence with anything but numbers in it stands for a tuple, as it did in early numpy: that is deprecated."""
     if isinstance(index, tuple):
         return tuple(index)
-    if isinstance(index, list) and len(index) < LONGEST_TUPLE:
+    if is_sequence(index) and len(index) < LONGEST_TUPLE:
         for item in index:
             if item is None or item is Ellipsis or isinstance(item, (Tensor, slice)) or PySequence_Check(item):
                 advise("x[list] for x[tuple(list)] is deprecated: it will be an index of one dimension")

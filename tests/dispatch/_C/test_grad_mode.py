@@ -158,9 +158,10 @@ def test_decorating_a_class_warns():
 
 
 @pytest.mark.parametrize("make", [no_grad, inference_mode])
-def test_decorating_nothing_callable_is_a_type_error(make):
+def test_what_cannot_be_called_is_refused_by_the_call(make):
+    decorated = make()(3)
     with pytest.raises(TypeError):
-        make()(3)
+        decorated()
     with pytest.raises(TypeError):
         make("x")
 

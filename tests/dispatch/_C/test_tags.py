@@ -24,9 +24,23 @@ def test_tags_survive_copying_and_pickling():
     assert Tag.core != Tag.pointwise
 
 
-def test_tags_cannot_be_made():
+def test_a_tag_is_made_of_its_number():
+    made = Tag(int(Tag.pointwise))
+    assert made == Tag.pointwise and hash(made) == hash(Tag.pointwise)
+    assert (made.name, repr(made)) == ("pointwise", repr(Tag.pointwise))
+    assert made != Tag.core and made != int(made)
     with pytest.raises(TypeError):
-        Tag(3)
+        Tag("core")
+
+
+def test_a_number_of_no_tag_has_no_name_and_tags_no_operator():
+    strange = Tag(300)
+    assert (strange.name, strange.value, str(strange)) == ("???", 300, "Tag.???")
+    assert pickle.loads(pickle.dumps(strange)) == strange
+    lib = dispatch.Library("test_tags", "FRAGMENT")
+    with pytest.raises(TypeError, match="tags"):
+        lib.define("strange(Tensor x) -> Tensor", tags=(strange,))
+    assert not hasattr(ops.test_tags, "strange")
 
 
 def test_operators_carry_their_tags():

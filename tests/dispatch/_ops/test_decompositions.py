@@ -4,6 +4,7 @@ import pytest
 
 import dispatch
 from dispatch import ops
+from dispatch._ops import enable_python_dispatcher
 from dispatch.modes import TorchDispatchMode
 
 aten = ops.aten
@@ -71,3 +72,11 @@ def test_batch_norm_refuses_one_running_statistic():
 
 def test_others_are_not_taken_apart():
     assert aten.sin.default.decompose(X) is NotImplemented
+
+
+def test_dropout_with_symbols_is_the_operator_that_keeps_the_mask():
+    kinds = ((0.5, True, "native_dropout"), (0.5, False, "clone"), (0.0, True, "clone"))
+    for p, train, kind in kinds:
+        with Seen() as calls, enable_python_dispatcher():
+            dispatch.dropout(dispatch.ones(2, 3), p, train)
+        assert calls.ops[1] is getattr(aten, kind).default

@@ -10,6 +10,7 @@ from dispatch.library import (
     Library,
     _defs,
     _scoped_library,
+    custom_op,
     define,
     fallthrough_kernel,
     get_kernel,
@@ -318,6 +319,20 @@ def test_functions_with_a_library_are_decorators(library):
 def test_functions_refuse(call, error):
     with pytest.raises(error):
         call()
+
+
+def test_the_kernel_of_an_operator_without_definition_is_refused(library):
+    library("lb", "FRAGMENT").impl("ghost", lambda x: x, "CPU")
+    with pytest.raises(RuntimeError, match="lb::ghost"):
+        get_kernel("lb::ghost", "CPU")
+
+
+def test_a_custom_operator_needs_a_namespace():
+    def f(x: dispatch.Tensor) -> dispatch.Tensor:
+        return x.clone()
+
+    with pytest.raises(RuntimeError, match="namespace"):
+        custom_op("::f", mutates_args=())(f)
 
 
 def test_a_kernel_outlives_its_replacement(library):

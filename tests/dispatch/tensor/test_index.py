@@ -95,6 +95,7 @@ def test_integer_tensors_select() -> None:
     assert base[np.int64(1), np.int32(0)].item() == 3
 
 
+@pytest.mark.filterwarnings("ignore:x.list. for x:UserWarning")  # a text is a sequence
 @pytest.mark.parametrize(
     ("index", "error"),
     [
@@ -228,3 +229,8 @@ def test_whoever_registers_indexing_again_is_asked() -> None:
             name = f"__{function.__name__}__"
             _set_tensor_hook(name, _watch_slot(function, name, counts_self=False))
     assert x.tolist() == [1, 1] and x[0].item() == 1
+
+
+def test_a_text_as_an_index_is_advised_against_as_any_sequence_and_refused():
+    with pytest.warns(UserWarning, match="tuple"), pytest.raises(TypeError):
+        dispatch.ones(2)["a"]

@@ -156,14 +156,15 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     columns = length if N is None else N
     if columns < 0:
         raise refused(f"N must be non-negative, got {columns}")
-    kind = dtypes.promote_types(x.dtype, dtypes.int64)
+    kind = _aten.promote_types(x.dtype, dtypes.int64)
     result = _aten.empty.memory_format(
         [length, columns], dtype=kind, layout=x.layout, device=x.device
     )
     if columns > 0:
         _aten.fill_.Scalar(_aten.select.int(result, 1, 0), 1)
     if columns > 1:
+        _aten.copy_(_aten.slice.Tensor(result, 1, 1), _aten.unsqueeze(x, 1))
+        target = _aten.slice.Tensor(result, 1, 1)
         rest = _aten.slice.Tensor(result, 1, 1)
-        _aten.copy_(rest, _aten.unsqueeze(x, 1))
-        _aten.copy_(rest, _aten.cumprod(rest, 1))
+        _aten.copy_(target, _aten.cumprod(rest, 1))
     return result if increasing else _aten.flip(result, [1])

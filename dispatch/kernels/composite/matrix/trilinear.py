@@ -58,6 +58,8 @@ def trilinear(
     result = multiply_sum(pair, i3, late)
     for d in sorted(sumdim, reverse=True):
         result = _aten.squeeze.dim(result, d)
+    if result.dtype is not i1.dtype:  # autocast: PyTorch adds the products up in i1's dtype
+        result = _aten._to_copy(result, dtype=i1.dtype)
     return _aten.contiguous(result)
 
 

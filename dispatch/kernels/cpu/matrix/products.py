@@ -55,6 +55,8 @@ def vdot(self: Tensor, other: Tensor) -> Tensor:
     meta.check_vdot(self, other)
     if not self.dtype.is_complex:
         return ops.aten.dot(self, other)
+    if other.is_conj() and not self.is_conj():
+        return ops.aten.conj(ops.aten.dot(self, ops.aten.conj(other)))
     check_supported(self, _REFUSED)
     out = ops.aten.new_empty(self, [])
     a, b = (view(t).conj() if t.is_conj() else view(t) for t in (self, other))

@@ -144,3 +144,24 @@ def test_one_short_float_takes_any_number():
     assert dispatch.where(x > 1, x, -1e9).tolist() == [float("inf"), float("-inf")]
     with pytest.raises(RuntimeError, match="overflow"):
         dispatch.full((2,), 1e9, **half)
+
+
+class Names(dispatch.TorchDispatchMode):
+    """Collects the names of operators."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.names.append(func.name().partition(".")[0].removeprefix("aten::"))
+        return func(*args, **(kwargs or {}))
+
+
+def test_vander_asks_for_the_dtype_and_looks_at_each_part_anew() -> None:
+    with Names() as log:
+        dispatch.vander(dispatch.ones(3), 2, True)
+    assert log.names[1:] == [
+        "promote_types", "empty", "select", "fill_", "slice", "unsqueeze", "copy_", "slice",
+        "slice", "cumprod", "copy_",
+    ]  # fmt: skip

@@ -6,6 +6,7 @@ import pytest
 
 import dispatch
 from dispatch import ops
+from dispatch.library.autocast import autocast
 
 
 def test_a_diagonal_that_goes_on_below_is_that_of_the_elements_whatever_their_strides():
@@ -27,3 +28,9 @@ def test_pixels_with_channels_last_are_shuffled_as_those_with_channels_first(siz
     back = ops.aten.pixel_unshuffle(found, by)
     assert dispatch.equal(back, x)
     assert back.stride() == last.stride()
+
+
+def test_bilinear_under_autocast_keeps_the_dtype_of_its_input():
+    with autocast("cpu", dtype=dispatch.bfloat16):
+        found = dispatch.bilinear(dispatch.ones(2), dispatch.ones(3), dispatch.ones(4, 2, 3))
+    assert found.dtype is dispatch.float32 and found.tolist() == [6.0] * 4

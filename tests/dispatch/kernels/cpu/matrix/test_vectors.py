@@ -55,3 +55,10 @@ def test_bool_has_no_cross_product():
     x = dispatch.ones(3, dtype=dispatch.bool)
     with pytest.raises(NotImplementedError, match=r"linalg_cross.*bool"):
         aten.linalg_cross(x, x)
+
+
+def test_vdot_with_a_conjugate_on_the_right_is_a_conjugate():
+    c = dispatch.tensor([1 + 2j, 3])
+    found = dispatch.vdot(c, c.conj())
+    assert found.is_conj() and found.item() == 6 - 4j
+    assert not dispatch.vdot(c.conj(), c.conj()).is_conj()
