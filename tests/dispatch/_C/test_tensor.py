@@ -339,3 +339,18 @@ def test_data_is_the_very_tensor_that_a_mode_returned():
     data.add_(1)
     assert (data._version, x._version) == (1, 0)
     assert x.tolist() == [2, 2]
+
+
+@pytest.mark.parametrize("requires_grad", [False, True])
+@pytest.mark.parametrize("dtype", ["float64", "bfloat16", "complex64", "int64", "bool"])
+def test_data_of_another_dtype_fits_unless_gradients_would_not(dtype, requires_grad):
+    x = dispatch.ones(2, requires_grad=requires_grad)
+    given = dispatch.zeros(3, dtype=getattr(dispatch, dtype))
+    if requires_grad and dtype in ("int64", "bool"):
+        with pytest.raises(RuntimeError, match=rf"Tensor\.data: dispatch\.{dtype}"):
+            x.data = given
+        given = dispatch.ones(2)
+    else:
+        x.data = given
+    assert x.dtype is given.dtype and x.tolist() == given.tolist()
+    assert x.requires_grad is requires_grad

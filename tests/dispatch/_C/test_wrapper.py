@@ -66,6 +66,15 @@ def test_answers_are_what_the_accessors_give():
     assert (t.size(0), t.size(-1), t.dim(), len(t)) == (7, 8, 2, 7)
 
 
+def test_answered_strides_are_all_or_that_of_one_dimension():
+    t = wrapper(answers={"aten.sym_stride.default": [7, 5]}, **STRIDES)
+    assert tuple(t.stride()) == tuple(t.stride(None)) == (7, 5)
+    assert (t.stride(0), t.stride(1), t.stride(-2), t.stride(dim=-1)) == (7, 5, 7, 5)
+    for dim in (2, -3):
+        with pytest.raises(IndexError):
+            t.stride(dim)
+
+
 @pytest.mark.parametrize(
     ("operator", "policy", "question", "answer"),
     [
