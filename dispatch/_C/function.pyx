@@ -430,25 +430,32 @@ cdef dict named_classes = {}             # (name, number of results, out=) -> cl
 
 cdef PyObject* with_names(PyObject* self, PyObject* r, PyObject** args, Py_ssize_t nargs, PyObject* kwnames) noexcept:
     """Several results in a tuple with the schema's names, if it has names. Steals `r`."""
-    cdef object plain = <object>r
+    cdef object plain
     cdef OpFunction f = <OpFunction>self
     cdef PyObject* made
     cdef bint out = False
     try:
+        plain = tuple([tuple(x) if type(x) is list else x for x in <tuple>r]) if holds_list(<tuple>r) else <object>r
         if kwnames != NULL and "out" in <tuple>kwnames:
             out = args[nargs + (<tuple>kwnames).index("out")] != Py_None_
         key = (f.__name__, len(plain), out)
         cls = named_classes.get(key, False)
         if cls is False:
             cls = named_classes[key] = class_of_results(f.packet, len(plain), f.__name__ + ("_out" if out else ""))
-        if cls is None:
-            return r
-        made = <PyObject*>give(cls(plain))
+        made = give(plain if cls is None else cls(plain))
     except BaseException as e:
         set_error(e)
         made = NULL
     Py_DECREF_(r)
     return made
+
+
+cdef inline bint holds_list(tuple results) noexcept:
+    """Whether a list is among several results: functions and methods give a tuple for it too."""
+    for x in results:
+        if type(x) is list:
+            return True
+    return False
 
 
 cdef object class_of_results(OpOverloadPacket p, Py_ssize_t n, str name):

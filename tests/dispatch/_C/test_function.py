@@ -109,6 +109,11 @@ def test_named_results_are_struct_sequences():
         dispatch.return_types.max((1,))
 
 
+def test_a_list_among_several_results_is_a_tuple_of_functions_alone():
+    assert type(dispatch.histogramdd(X, [2, 2]).bin_edges) is tuple
+    assert type(dispatch.ops.aten.histogramdd(X, [2, 2])[1]) is list
+
+
 def test_out_names_the_class_only_when_given():
     out = (dispatch.empty(0), dispatch.empty(0, dtype=dispatch.int64))
     assert type(dispatch.max(X, 1, out=out)).__name__ == "max_out"
