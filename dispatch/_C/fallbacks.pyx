@@ -77,12 +77,12 @@ cdef PyObject* call_adinplace(Kernel* k, PyObject* op, uint64_t ks, PyObject** a
 
 
 cdef PyObject* call_keeping_version(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
-    """detach_, and resize_ to the sizes that the tensor has: nothing is written."""
+    """detach_, and resize_ and resize_as_ to the sizes that the tensor has: nothing is written."""
     cdef OperatorEntry e = <OperatorEntry>op
     cdef ThreadState* ts = tls()
     cdef uint64_t excluded = ts.excluded
     cdef PyObject* r
-    if e.name == "aten::resize_" and tuple((<Tensor>args[0]).shape) != tuple(<object>args[1]):
+    if e.name != "aten::detach_" and tuple((<Tensor>args[0]).shape) != tuple(getattr(<object>args[1], "shape", <object>args[1])):
         return call_adinplace(k, op, ks, args)
     ts.excluded |= BELOW_AUTOGRAD_KEYS
     r = redispatch(e, ks & AFTER_ADINPLACE, args)
@@ -239,7 +239,7 @@ cdef inline void forget_autograd(Tensor t) noexcept:
 
 
 cdef int load_adinplace(OperatorEntry e, KernelObject k) except -1:
-    if e.name in ("aten::detach_", "aten::resize_"):
+    if e.name in ("aten::detach_", "aten::resize_", "aten::resize_as_"):
         k.k.call = <boxed_fn>call_keeping_version
     elif qualified_name(e) == "aten::view.dtype":
         k.k.call = <boxed_fn>call_reinterpreted

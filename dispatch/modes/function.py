@@ -389,7 +389,7 @@ def _get_overridable_functions() -> tuple[dict[Any, list[Any]], dict[Any, str]]:
     for path, listed in _written_rooms.items():
         module = operator.attrgetter(path)(_package)
         functions = {getattr(module, n): n for n in listed or module.__all__}
-        found[module] = [f for f in functions if f not in ignored]
+        found[module] = [f for f, n in functions.items() if n[-1] != "_" and f not in ignored]
         names.update((f, full_name(f"{path}.{n}")) for f, n in functions.items())
     for name in ("tensor", "as_tensor", "asarray", "can_cast", "promote_types", "result_type"):
         names[getattr(_package, name)] = full_name(name)

@@ -186,9 +186,11 @@ def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
     (first, result), (second, other) = operands
     if first != second and result.is_floating_point and other.is_complex:
         other = dtypes.complex32  # the width is that of the operand with more say
-    if first == second or _category(other) > _category(result):
-        return dtypes.promote_types(result, other)
-    return result
+    if first != second and _category(other) <= _category(result):
+        return result
+    if first != second and not result.is_floating_point:
+        return other  # unsigned numbers of 16 bits and more too, which promotion has none for
+    return dtypes.promote_types(result, other)
 
 
 def frombuffer(

@@ -258,6 +258,12 @@ class _Maker(type):
     def __instancecheck__(cls, obj: Any) -> bool:
         return isinstance(obj, Storage)
 
+    def __getattr__(cls, name: str) -> Any:
+        return _METHODS[name] if name in _METHODS else getattr(Storage, name)
+
+    def __dir__(cls) -> list[str]:
+        return sorted({*super().__dir__(), *_METHODS, *dir(Storage)})
+
 
 class UntypedStorage(metaclass=_Maker):
     """`UntypedStorage(nbytes, device="cpu")`, or of the bytes in a list: a new storage."""

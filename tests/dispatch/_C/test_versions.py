@@ -52,3 +52,11 @@ def test_writes_in_a_block_are_not_counted():
     assert (x._version, y._version, x.tolist()) == (0, 1, [3, 3])
     with pytest.raises(AssertionError, match="expected tensors, got 3"):
         _unsafe_preserve_version_counter(3)
+
+
+def test_resizing_to_the_same_sizes_is_no_write():
+    same = dispatch.ones(4)
+    same.resize_(4).resize_as_(dispatch.zeros(4)).resize_as_(same)
+    assert same._version == 0
+    assert same.resize_as_(dispatch.ones(4, 1))._version == 1
+    assert same.resize_(5)._version == 2

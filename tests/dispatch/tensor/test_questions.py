@@ -24,6 +24,12 @@ def test_result_type_prefers_tensors_with_dimensions():
     assert dispatch.result_type(dispatch.ones(1, dtype=dispatch.int32), np.float16(2)) is (
         dispatch.float32
     )
+    for name in ("uint16", "uint32", "uint64"):
+        wide = dispatch.ones(1, dtype=getattr(dispatch, name))
+        assert dispatch.result_type(wide, 1j) is dispatch.complex64
+        assert dispatch.result_type(wide, dispatch.tensor(1j)) is dispatch.complex64
+        with pytest.raises(RuntimeError, match=name):
+            dispatch.result_type(wide, dispatch.tensor([1j]))
     with pytest.raises(TypeError):
         dispatch.result_type("a", 1)
 

@@ -82,3 +82,13 @@ def test_attributes_are_taken_off_and_methods_are_not_replaced():
         with pytest.raises(AttributeError, match="read-only"):
             setattr(s, name, 1)
     assert s._fix_weakref() is None and s.nbytes() == 12
+
+
+def test_methods_of_storages_are_found_on_their_class():
+    storage = dispatch.UntypedStorage([1, 2])
+    assert {"fill_", "nbytes", "byteswap"} <= set(dir(dispatch.UntypedStorage))
+    assert dispatch.UntypedStorage.nbytes(storage) == 2
+    dispatch.UntypedStorage.fill_(storage, 5)
+    assert storage.tolist() == [5, 5]
+    with pytest.raises(AttributeError):
+        dispatch.UntypedStorage.nothing  # noqa: B018
