@@ -21,17 +21,19 @@ from dispatch._C.overload cimport (
     call_vector, find_packet, refuse_packet, schema_of, set_fit,
 )
 from dispatch._C.python_api cimport (
-    PyBool_Check_, PyComplex_Check_, PyErr_Clear_, PyFloat_Check_, PyIndex_Check_, PyList_AsTuple_, PyList_CheckExact_,
-    PyList_GET_ITEM_, PyList_GET_SIZE_, PyList_New_, PyList_SET_ITEM_, PyLong_CheckExact_, PyLong_Check_, PyMethod_New_,
-    PyObject_TypeCheck_, PyTuple_CheckExact_, PyTuple_GET_ITEM_, PyTuple_GET_SIZE_, PyVectorcall_NARGS_, Py_DECREF_,
-    Py_INCREF_, Py_None_, Py_TPFLAGS_METHOD_DESCRIPTOR, Py_TYPE_, Py_XDECREF_, enable_vectorcall, fits_int64,
+    PyBool_Check_, PyComplex_Check_, PyFloat_Check_, PyIndex_Check_, PyList_AsTuple_, PyList_CheckExact_, PyList_GET_ITEM_,
+    PyList_GET_SIZE_, PyLong_Check_, PyMethod_New_, PyObject_TypeCheck_, PyTuple_CheckExact_, PyTuple_GET_ITEM_,
+    PyTuple_GET_SIZE_, PyVectorcall_NARGS_, Py_DECREF_, Py_INCREF_, Py_None_, Py_TPFLAGS_METHOD_DESCRIPTOR, Py_TYPE_,
+    Py_XDECREF_, enable_vectorcall,
 )
 from dispatch._C.references cimport give, set_error
 from dispatch._C.signature_order cimport EVERY_OVERLOAD, ordered_entries
 from dispatch._C.tensor cimport TF_HAS_TORCH_FUNCTION, Tensor
 from dispatch._C.tls cimport ThreadState, tls
 from dispatch._C.torch_function cimport ASK_SELF, ask_functions, n_function_modes
-from dispatch._C.values cimport ArgSpec, Frame, complete_options, match, match_ints, release_frame
+from dispatch._C.values cimport (
+    ArgSpec, Frame, complete_options, end_list, match, match_ints, new_plain_ints, release_frame,
+)
 
 from dispatch._C.advice import advise_once
 from dispatch._C.dispatcher import _emitted_methods
@@ -333,7 +335,8 @@ cdef PyObject* call_packed(PyObject* self, PyObject** args, Py_ssize_t nargs, Py
             break
     else:
         r = NULL
-    Py_XDECREF_(ints)
+    if ints != NULL:
+        end_list(ints)
     Py_XDECREF_(packed)
     return r
 
@@ -341,23 +344,6 @@ cdef PyObject* call_packed(PyObject* self, PyObject** args, Py_ssize_t nargs, Py
 cdef inline bint takes_ints(ArgSpec* spec) noexcept:
     """A list that may be spelled out; where the schema gives its length, one int stands for all of it."""
     return spec.kind == AK_INT and spec.flags & AF_LIST and not spec.flags & AF_LIST2 and not spec.size
-
-
-cdef PyObject* new_plain_ints(PyObject** values, Py_ssize_t n) noexcept:
-    """A list of ints that need no conversion; NULL when some do."""
-    cdef Py_ssize_t i
-    cdef PyObject* r
-    for i in range(n):
-        if not PyLong_CheckExact_(values[i]) or not fits_int64(values[i]):
-            return NULL
-    r = PyList_New_(n)
-    if r == NULL:
-        PyErr_Clear_()
-        return NULL
-    for i in range(n):
-        Py_INCREF_(values[i])
-        PyList_SET_ITEM_(r, i, values[i])
-    return r
 
 
 cdef PyObject* pack_ints(PyObject** values, Py_ssize_t n, bint anything) noexcept:

@@ -7,7 +7,7 @@ frame owns.
 from cpython.object cimport PyObject
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
-from dispatch._C.python_api cimport Py_DECREF_
+from dispatch._C.python_api cimport PyList_CheckExact_, Py_DECREF_
 from dispatch._C.tensor cimport Tensor
 
 cdef enum:
@@ -76,7 +76,14 @@ cdef object default_object(int kind, int64_t i, double f, const char* s, const i
 cdef int complete_options(Signature* sig, Frame* f) noexcept
 cdef str describe_value(PyObject* value)
 
+# A list of ints that need no conversion; NULL when some do. It ends with `end_list`.
+cdef PyObject* new_plain_ints(PyObject** values, Py_ssize_t n) noexcept
+cdef void end_list(PyObject* made) noexcept
+
 cdef inline void release_frame(Frame* f) noexcept:
     cdef int i
     for i in range(f.n_owned):
-        Py_DECREF_(f.owned[i])
+        if PyList_CheckExact_(f.owned[i]):
+            end_list(f.owned[i])
+        else:
+            Py_DECREF_(f.owned[i])

@@ -21,9 +21,8 @@ from dispatch._C.function_handlers cimport any_function_handler, is_function_obj
 from dispatch._C.python_api cimport (
     PyBool_Check_, PyBytes_Check_, PyComplex_Check_, PyDict_Check_, PyErr_Clear_, PyErr_Occurred_, PyFloat_CheckExact_,
     PyFloat_Check_, PyList_Check_, PyList_GET_ITEM_, PyList_GET_SIZE_, PyList_New_, PyList_SET_ITEM_, PyLong_CheckExact_,
-    PyLong_Check_, PyObject_RichCompareBool_, PyObject_TypeCheck_, PyTuple_Check_, PyTuple_GET_ITEM_, PyTuple_GET_SIZE_,
-    PyUnicode_Check_, PyUnicode_Compare_, Py_DECREF_, Py_False_, Py_INCREF_, Py_None_, Py_TYPE_,
-    fits_int64,
+    PyLong_Check_, PyObject_RichCompareBool_, PyObject_TypeCheck_, PySequence_Fast_ITEMS_, PyTuple_Check_, PyTuple_GET_ITEM_,
+    PyTuple_GET_SIZE_, PyUnicode_Check_, PyUnicode_Compare_, Py_DECREF_, Py_False_, Py_INCREF_, Py_None_, Py_TYPE_, fits_int64,
 )
 from dispatch._C.naming cimport full_name
 from dispatch._C.references cimport raised
@@ -34,6 +33,16 @@ from dispatch._C.tls cimport ThreadState, tls
 
 from dispatch._C import dtypes as dtypes_by_name
 
+cdef extern from *:
+    Py_ssize_t Py_REFCNT_ "Py_REFCNT"(PyObject*) noexcept
+    void Py_SET_SIZE_ "Py_SET_SIZE"(void*, Py_ssize_t) noexcept
+    ctypedef struct PyListObject:
+        Py_ssize_t allocated
+
+cdef enum:
+    ROOM = 8                 # ints in the list that is kept for the next call
+
+cdef PyObject* spare_list = NULL              # empty, with room for `ROOM` ints: of a call that ended
 cdef PyObject* TENSOR = <PyObject*>Tensor
 cdef PyObject* DTYPE = <PyObject*>dtypes.dtype
 cdef PyObject* DEVICE = <PyObject*>dtypes.device
@@ -97,6 +106,51 @@ cdef PyObject* new_later_int(Signature* sig, ArgSpec* spec, PyObject* o, Frame* 
     return new_element(sig, spec, o, f)
 
 
+cdef PyObject* new_plain_ints(PyObject** values, Py_ssize_t n) noexcept:
+    global spare_list
+    cdef Py_ssize_t i
+    cdef PyObject* r = spare_list
+    for i in range(n):
+        if not PyLong_CheckExact_(values[i]) or not fits_int64(values[i]):
+            return NULL
+    if r != NULL and n <= ROOM:
+        spare_list = NULL
+        if Py_REFCNT_(r) != 1 or PyList_GET_SIZE_(r) != 0 or (<PyListObject*>r).allocated < n:     # somebody found it
+            Py_DECREF_(r)
+            r = NULL
+    else:
+        r = NULL
+    if r == NULL:
+        r = PyList_New_(max(n, ROOM))
+        if r == NULL:
+            PyErr_Clear_()
+            return NULL
+    Py_SET_SIZE_(r, n)
+    for i in range(n):
+        Py_INCREF_(values[i])
+        PyList_SET_ITEM_(r, i, values[i])
+    return r
+
+
+cdef void end_list(PyObject* made) noexcept:
+    """Give up a list that was made for a call: one of ints that nobody else has is the next call's."""
+    global spare_list
+    cdef Py_ssize_t i, n = PyList_GET_SIZE_(made)
+    cdef PyObject** items = PySequence_Fast_ITEMS_(made)
+    if spare_list != NULL or Py_REFCNT_(made) != 1 or n > ROOM:
+        Py_DECREF_(made)
+        return
+    for i in range(n):
+        if not PyLong_CheckExact_(items[i]):
+            Py_DECREF_(made)
+            return
+    for i in range(n):
+        Py_DECREF_(items[i])
+        items[i] = NULL
+    Py_SET_SIZE_(made, 0)
+    spare_list = made
+
+
 cdef PyObject* new_list(Signature* sig, ArgSpec* spec, PyObject* o, Frame* f, int level) noexcept:
     """A fresh list with converted elements; NULL when `o` or an element does not fit."""
     cdef Py_ssize_t n, i
@@ -107,6 +161,10 @@ cdef PyObject* new_list(Signature* sig, ArgSpec* spec, PyObject* o, Frame* f, in
     if not is_list and not PyTuple_Check_(o):
         return new_list_of_iterable(sig, spec, o, f, level)
     n = PyList_GET_SIZE_(o) if is_list else PyTuple_GET_SIZE_(o)
+    if level == 1 and spec.kind == AK_INT:
+        out = new_plain_ints(PySequence_Fast_ITEMS_(o), n)
+        if out != NULL:
+            return out
     out = PyList_New_(n)
     if out == NULL:
         PyErr_Clear_()

@@ -1,5 +1,7 @@
 """What each argument type of a schema takes, what it becomes, and what is said of anything else."""
 
+import gc
+import weakref
 from contextlib import suppress
 
 import numpy as np
@@ -325,3 +327,94 @@ def test_a_list_of_bools_has_the_length_that_the_schema_says(mask, takes):
     with pytest.raises(RuntimeError, match="output_mask"):
         ops.aten.grid_sampler_2d_backward(x, x, grid, 0, 0, False, mask)
     assert takes("bool[2] mask", mask) == ([mask], {})
+
+
+class _Sees(dispatch.TorchDispatchMode):
+    """Hands each call's first list to `see`."""
+
+    def __init__(self, see):
+        super().__init__()
+        self.see = see
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.see(*[arg for arg in args if type(arg) is list][:1])
+        return T
+
+
+@pytest.mark.parametrize("spell", [dispatch.zeros, lambda *sizes: dispatch.zeros(list(sizes))])
+def test_lists_that_a_handler_keeps_are_no_later_calls(spell):
+    """A call's list is made anew, or another call's that nobody else has."""
+    kept = []
+    with _Sees(kept.append):
+        for sizes in ((2, 3), (7,), (4,), (1, 2, 1, 2, 1, 2, 1, 2, 1), (5, 6)):
+            spell(*sizes)
+    assert kept == [[2, 3], [7], [4], [1, 2, 1, 2, 1, 2, 1, 2, 1], [5, 6]]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda sizes: sizes.append(object()),
+        lambda sizes: sizes.__setitem__(0, "text"),
+        list.clear,
+        lambda sizes: sizes.extend(range(100)),
+        lambda sizes: sizes.__delitem__(slice(0, 1)),
+    ],
+)
+def test_a_list_that_a_handler_changes_is_no_later_calls(change):
+    """It may have other items, or no room any more."""
+    for _ in range(3):
+        with _Sees(change):
+            dispatch.zeros(2, 3)
+        assert dispatch.zeros(4, 5, 1).shape == (4, 5, 1)
+        assert dispatch.ops.aten.zeros.default([6, 7]).shape == (6, 7)
+
+
+def test_what_a_handler_puts_into_a_list_ends_with_the_call():
+    """A list that is kept for the next call holds nothing."""
+    put = type("Put", (), {})()
+    gone = weakref.ref(put)
+    with _Sees(lambda sizes, put=put: sizes.append(put)):
+        dispatch.zeros(2, 3)
+    del put
+    assert gone() is None
+
+
+class _Looks:
+    """Reads every list of three as it goes."""
+
+    def __del__(self):
+        for o in gc.get_objects():
+            if type(o) is list and len(o) == 3:
+                list(o)
+
+
+def test_what_goes_with_a_list_finds_it_whole():
+    """No list has places that nothing stands in while other code runs."""
+    with _Sees(lambda sizes: sizes.append(_Looks())):
+        dispatch.zeros(2, 3)
+
+
+def _list_between_calls():
+    """The list of a call that ended, which the next one takes."""
+    seen = []
+    with _Sees(lambda sizes: seen.append(id(sizes))):
+        dispatch.zeros(2, 3)
+    return next(o for o in gc.get_objects() if id(o) == seen[0])
+
+
+def test_a_list_found_between_calls_stays_as_it_is():
+    """Who looks through all objects has what a call left."""
+    found = _list_between_calls()
+    dispatch.zeros(2, 3)
+    assert found == []
+
+
+def test_what_is_put_into_a_list_between_calls_is_let_go():
+    """Even if its finder has forgotten it."""
+    put = type("Put", (), {})()
+    gone = weakref.ref(put)
+    _list_between_calls().append(put)
+    del put
+    dispatch.zeros(2, 3)
+    assert gone() is None
