@@ -5,17 +5,21 @@ what Python asks below the tensor's own methods.
 """
 cimport numpy as cnp
 from cpython.object cimport PyObject
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint64_t
+from libc.string cimport memcpy
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport DEV_CPU
+from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport bytes_of, read_ints, span_of
 from dispatch._C.keys cimport KS_Conjugate, KS_Negative, new_key_set
 from dispatch._C.python_api cimport PyLong_AsLongLongAndOverflow_
 from dispatch._C.read_only cimport lent, read_only
 from dispatch._C.storage cimport POINTER_THROWS, POINTER_WARNS, Storage, new_borrowed_storage
-from dispatch._C.symbolic cimport size_from
-from dispatch._C.tensor cimport Tensor, data_of, get_numpy, new_empty, new_tensor, new_tensor_within
+from dispatch._C.symbolic cimport NK_BOOL, NK_INT, NK_NONE, number_kind, size_from
+from dispatch._C.tensor cimport (
+    TF_WRAPPED_NUMBER, Tensor, data_of, get_numpy, new_empty, new_tensor, new_tensor_within,
+)
 
 cnp.import_array()
 
@@ -214,3 +218,32 @@ def _numbers_tensor(data, dtype=None):
     out = new_empty(code, DEV_CPU, -1, s.ndim, s.sizes, NULL)
     place = data_of(out, dtypes.itemsize_table()[code])
     return out if fill(data, 0, &s, code, &place) else None
+
+
+cdef Tensor new_wrapped_number(object number):
+    cdef int dtype, beyond = 0
+    cdef Tensor t
+    cdef int64_t element[2]
+    cdef int kind = number_kind(<PyObject*>number)
+    if kind != NK_NONE:                # only metadata is ever read of it: kernels that read values get plain numbers
+        number = False if kind == NK_BOOL else 0 if kind == NK_INT else 0.0
+    if isinstance(number, bool):
+        dtype = dtypes.ST_bool
+        element[0] = number
+    elif isinstance(number, int):
+        element[0] = PyLong_AsLongLongAndOverflow_(<PyObject*>number, &beyond)
+        dtype = dtypes.ST_uint64 if beyond else dtypes.ST_int64
+        if beyond and not 0 <= number < 1 << 64:
+            raise refused("a number does not fit in 64 bits", OverflowError)
+        if beyond:
+            element[0] = <int64_t><uint64_t>number
+    elif isinstance(number, float):
+        dtype = dtypes.ST_float64
+        (<double*>element)[0] = number
+    else:
+        dtype = dtypes.ST_complex128
+        (<double complex*>element)[0] = number
+    t = new_empty(dtype, DEV_CPU, -1, 0, NULL, NULL)
+    t.c_flags |= TF_WRAPPED_NUMBER
+    memcpy(t.c_storage.data, element, dtypes.itemsize_table()[dtype])
+    return t

@@ -9,6 +9,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
+from dispatch._C.arrays cimport new_wrapped_number
 from dispatch._C.dispatcher cimport call_boxed, entry_by_index, load_cython, load_kernel, set_loader
 from dispatch._C.dtypes cimport DEV_CPU, DEV_META
 from dispatch._C.emitted cimport (
@@ -23,7 +24,7 @@ from dispatch._C.structured cimport (
     load_structured,
 )
 from dispatch._C.tags cimport TAG_view_copy
-from dispatch._C.tensor cimport Tensor, new_wrapped_number
+from dispatch._C.tensor cimport Tensor
 
 
 cdef PyObject* call_autogen_out(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:

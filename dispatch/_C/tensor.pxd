@@ -69,7 +69,6 @@ cdef Tensor new_empty(int dtype, int devtype, int devindex, int ndim, const int6
 # Same storage and keys; no version or view relation (those are ADInplaceOrView's).
 cdef Tensor new_view(Tensor base, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset)
 cdef Tensor new_view_dtype(Tensor base, int dtype, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset)
-cdef Tensor new_wrapped_number(object number)          # 0-d CPU tensor (int64, float64, bool, complex128) with TF_WRAPPED_NUMBER
 # Fills a blank tensor (of a subclass).
 cdef int init_tensor(Tensor t, Storage storage, int dtype, uint64_t keys, int ndim, const int64_t* sizes, const int64_t* strides,
                      int64_t offset) except -1

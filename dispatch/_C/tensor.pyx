@@ -8,19 +8,18 @@ Sizes, strides, offset and storage change only through `set_geometry` and `set_s
 cimport cython
 cimport numpy as cnp
 from cpython.buffer cimport PyObject_GetBuffer
-from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_FromVoidPtr
+from cpython.long cimport PyLong_FromVoidPtr
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    DEV_CPU, DEV_META, LAYOUT_sparse_coo, LAYOUT_strided, MF_channels_last, MF_channels_last_3d, MF_contiguous, ST_bool,
-    ST_complex128, ST_float32, ST_float64, ST_int64, ST_uint64, is_complex_code, is_floating_code,
+    DEV_CPU, DEV_META, LAYOUT_sparse_coo, LAYOUT_strided, MF_channels_last, MF_channels_last_3d, MF_contiguous, ST_float32,
+    is_complex_code, is_floating_code,
 )
-from dispatch._C.errors cimport checked_flag, refused
+from dispatch._C.errors cimport checked_flag
 from dispatch._C.expressed cimport Expressed, express, pin_numbers
 from dispatch._C.geometry cimport (
     TF_CHANNELS_LAST, TF_CHANNELS_LAST_3D, TF_CONTIGUOUS, TF_NON_OVERLAPPING_DENSE, bytes_of, check_steps, check_within,
@@ -38,7 +37,7 @@ from dispatch._C.read_only cimport lent
 from dispatch._C.storage cimport (
     Storage, check_pointer, grow_storage, has_bytes, new_storage, room_of, shared_owner,
 )
-from dispatch._C.symbolic cimport NK_BOOL, NK_INT, NK_NONE, concrete, number_kind, size_object
+from dispatch._C.symbolic cimport concrete, size_object
 from dispatch._C.tls cimport ThreadState, n_dispatch_modes, tls
 
 from dispatch._C.disabled import _disabled_torch_dispatch_impl, _disabled_torch_function_impl
@@ -303,35 +302,6 @@ cdef Tensor new_view_dtype(Tensor base, int dtype, int ndim, const int64_t* size
 
 cdef Tensor new_view(Tensor base, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset):
     return new_view_dtype(base, base.c_dtype, ndim, sizes, strides, offset)
-
-
-cdef Tensor new_wrapped_number(object number):
-    cdef int dtype, beyond = 0
-    cdef Tensor t
-    cdef int64_t element[2]
-    cdef int kind = number_kind(<PyObject*>number)
-    if kind != NK_NONE:                # only metadata is ever read of it: kernels that read values get plain numbers
-        number = False if kind == NK_BOOL else 0 if kind == NK_INT else 0.0
-    if isinstance(number, bool):
-        dtype = ST_bool
-        element[0] = number
-    elif isinstance(number, int):
-        element[0] = PyLong_AsLongLongAndOverflow(number, &beyond)
-        dtype = ST_uint64 if beyond else ST_int64
-        if beyond and not 0 <= number < 1 << 64:
-            raise refused("a number does not fit in 64 bits", OverflowError)
-        if beyond:
-            element[0] = <int64_t><uint64_t>number
-    elif isinstance(number, float):
-        dtype = ST_float64
-        (<double*>element)[0] = number
-    else:
-        dtype = ST_complex128
-        (<double complex*>element)[0] = number
-    t = new_empty(dtype, DEV_CPU, -1, 0, NULL, NULL)
-    t.c_flags |= TF_WRAPPED_NUMBER
-    memcpy(t.c_storage.data, element, dtypes.itemsize_table()[dtype])
-    return t
 
 
 cdef int raise_no_bytes(Tensor t) except -1:
@@ -656,7 +626,8 @@ cdef class Tensor:
                 if type(found) is Tensor:
                     (<Tensor>found).c_base = (<Tensor>found).c_autograd = None
                     (<Tensor>found).c_flags &= ~<uint32_t>(TF_IS_VIEW | TF_REQUIRES_GRAD | TF_VIEW_MARKS)
-                if not (<Tensor>found).c_flags & TF_IS_VIEW: drop_counter(<Tensor>found)
+                if not (<Tensor>found).c_flags & TF_IS_VIEW:
+                    drop_counter(<Tensor>found)
             return found
         return alias_as(self, <type>type(self) if self.c_keys & KS_Python else Tensor)
 

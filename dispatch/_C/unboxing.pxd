@@ -7,6 +7,7 @@ kind, None. Hence nothing is checked here but what the matcher lets through on p
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
+from dispatch._C.arrays cimport new_wrapped_number
 from dispatch._C.dtypes cimport (
     LAYOUT_strided, MF_NONE, ST_NONE, dtype, get_dtype, get_layout, get_memory_format, layout, memory_format,
 )
@@ -17,7 +18,7 @@ from dispatch._C.python_api cimport (
 from dispatch._C.references cimport give
 from dispatch._C.steady cimport has_long, steady_items
 from dispatch._C.symbolic cimport SYMBOLIC_LIMIT, size_object, unboxed_size
-from dispatch._C.tensor cimport Tensor, new_wrapped_number
+from dispatch._C.tensor cimport Tensor
 from dispatch._C.values cimport IntArray
 
 cdef enum:

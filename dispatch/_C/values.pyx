@@ -10,6 +10,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from types import GeneratorType
 
 from dispatch._C cimport dtypes
+from dispatch._C.arrays cimport new_wrapped_number
 from dispatch._C.conversion cimport forget_error, is_parsed_int, new_number, new_value, no_match
 from dispatch._C.emitted cimport (
     AF_ELEM_OPTIONAL, AF_LIST, AF_LIST2, AF_OPTIONAL, AF_SYM, AK_BOOL, AK_COMPLEX, AK_DEVICE, AK_DICT, AK_DIMNAME, AK_DTYPE,
@@ -27,7 +28,7 @@ from dispatch._C.python_api cimport (
 from dispatch._C.naming cimport full_name
 from dispatch._C.references cimport raised
 from dispatch._C.symbolic cimport NK_INT, NK_NONE, number_kind
-from dispatch._C.tensor cimport Tensor, new_wrapped_number
+from dispatch._C.tensor cimport Tensor
 from dispatch._C.keys cimport KS_ADInplaceOrView, KS_AUTOGRAD
 from dispatch._C.tls cimport ThreadState, tls
 

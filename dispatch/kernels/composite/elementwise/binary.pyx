@@ -3,7 +3,8 @@
 Called by the dispatcher; what they call goes through the dispatcher again. A number beside a tensor is a wrapped one, a 0-d tensor
 that has a say only in the category of the result's dtype. Scalar overloads that keep the order are `number_of` in the YAML.
 """
-from dispatch._C.tensor cimport Tensor, new_wrapped_number
+from dispatch._C.arrays cimport new_wrapped_number
+from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.composite.callee cimport Callee, callee
 
 cdef Callee MUL_OUT = callee("mul", "out")

@@ -9,8 +9,9 @@ from libc.math cimport isnan
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memset
 
+from dispatch._C.arrays cimport new_wrapped_number
 from dispatch._C.dtypes cimport MF_contiguous, ST_bool, ST_float64, ST_int64, is_floating_code
-from dispatch._C.tensor cimport Tensor, new_empty, new_wrapped_number
+from dispatch._C.tensor cimport Tensor, new_empty
 from dispatch.kernels.cpu.dense cimport dense, finish, target
 from dispatch.kernels.cpu.runs cimport address, run_spans
 from dispatch.kernels.meta cimport rules
