@@ -29,8 +29,8 @@ _CORE = {
     "state": "default_device device_events grad_mode guards pre_dispatch tls",
     "tensor": "arrays disabled dlpack expressed function_handlers geometry read_only size slots "
     "storage symbolic tensor versions",
-    "call": "conversion derived dispatcher generator native_functor operator plain_arguments "
-    "refusals schema_info steady structured unboxing values",
+    "call": "conversion derived dispatcher generator native_functor operator placement "
+    "plain_arguments refusals schema_info steady structured unboxing values",
     "callee": "fallbacks mode python_dispatcher python_kernel torch_function wrapper",
     "face": "_functorch _nn _variable_functions function inspection jit named_results overload "
     "prefixed registration signature_order",

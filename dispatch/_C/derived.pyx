@@ -18,6 +18,7 @@ from dispatch._C.emitted cimport (
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.operator cimport Kernel, KernelObject, OperatorEntry, boxed_fn, qualified_name
+from dispatch._C.placement cimport check_mix
 from dispatch._C.references cimport give, take
 from dispatch._C.structured cimport (
     CAST_EXACT, CAST_SAFE, META_KEY, OVERLAP_ANY, Spec, check_out_device, check_output, device_tensor, init_spec, is_meta,
@@ -46,6 +47,7 @@ cdef object copy_results(OperatorEntry e, OperatorEntry functional, PyObject** a
     for i in range(e.sig.n_args):
         if e.sig.args[i].flags & AF_OUT:
             outs.append(<object>args[i])
+    check_mix(e, args, <int>len(outs), False)
     place_arguments(e, functional, args, plain, keep)
     results = take(call_boxed(functional, plain))
     if len(outs) == 1 and not isinstance(results, tuple):

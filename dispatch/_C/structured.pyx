@@ -18,6 +18,7 @@ from dispatch._C.errors cimport refused
 from dispatch._C.errors import scalar_type
 from dispatch._C.keys cimport key_value
 from dispatch._C.operator cimport Kernel, KernelObject, OperatorEntry, boxed_fn, qualified_name
+from dispatch._C.placement cimport ON_META, check_mix, first_listed, is_tensor, places
 from dispatch._C.python_api cimport (
     PyGC_Disable, PyGC_Enable, PyList_Check_, PyList_GET_ITEM_, PyList_GET_SIZE_, PyObject_TypeCheck_, PyObject_Vectorcall_,
     Py_TYPE_,
@@ -155,22 +156,6 @@ cdef bint can_cast_codes(int from_, int to) noexcept:
     return not (a != 0 and b == 0)
 
 
-cdef inline bint is_tensor(PyObject* o) noexcept:
-    return Py_TYPE_(o) == <PyObject*>Tensor or PyObject_TypeCheck_(o, <PyObject*>Tensor)
-
-
-cdef PyObject* first_listed(OperatorEntry e, PyObject** args, int n) noexcept:
-    """The first tensor in a list among the arguments, borrowed; NULL."""
-    cdef int i
-    cdef Py_ssize_t j
-    for i in range(n):
-        if e.sig.args[i].kind == AK_TENSOR and PyList_Check_(args[i]):
-            for j in range(PyList_GET_SIZE_(args[i])):
-                if is_tensor(PyList_GET_ITEM_(args[i], j)):
-                    return PyList_GET_ITEM_(args[i], j)
-    return NULL
-
-
 cdef PyObject* device_tensor(OperatorEntry e, PyObject** args, int n) noexcept:
     cdef int i
     cdef PyObject* first = NULL
@@ -182,23 +167,6 @@ cdef PyObject* device_tensor(OperatorEntry e, PyObject** args, int n) noexcept:
         if first == NULL:
             first = args[i]
     return first if first != NULL else first_listed(e, args, n)
-
-
-cdef bint has_meta(OperatorEntry e, PyObject** args, int n) noexcept:
-    """Whether a tensor among the arguments has no values."""
-    cdef int i
-    cdef Py_ssize_t j
-    for i in range(n):
-        if e.sig.args[i].kind != AK_TENSOR:
-            continue
-        if is_tensor(args[i]):
-            if (<Tensor>args[i]).c_devtype == DEV_META:
-                return True
-        elif PyList_Check_(args[i]):
-            for j in range(PyList_GET_SIZE_(args[i])):
-                if is_tensor(PyList_GET_ITEM_(args[i], j)) and (<Tensor>PyList_GET_ITEM_(args[i], j)).c_devtype == DEV_META:
-                    return True
-    return False
 
 
 cdef bint is_meta(Kernel* k) noexcept:
@@ -504,6 +472,9 @@ cdef object prepare_outputs(Kernel* k, PyObject* op, Spec* specs, PyObject** arg
     cdef int i, j, n = k.n_out, first
     cdef bint moved[MAX_OUTPUTS]
     cdef list outs
+    if k.body == NULL:
+        check_mix(e, args, n if k.variant == SV_OUT else 0,
+                  k.variant == SV_INPLACE and specs.cast & CAST_MASK == CAST_SAFE)
     if k.variant == SV_FUNCTIONAL:
         if n == 1:
             return new_output(k, e, specs, args)
@@ -565,7 +536,7 @@ cdef bint check_out(OperatorEntry e, Spec* s, PyObject** args, int first, int i,
         like = device_tensor(e, args, first)
         if like != NULL:
             check_out_device((<Tensor>like).c_devtype, (<Tensor>like).c_devindex, out)
-    if out.c_devtype != DEV_META and not tls().meta_in_include and has_meta(e, args, first):
+    if out.c_devtype != DEV_META and not tls().meta_in_include and places(e, args, first) & ON_META:
         check_out_device(DEV_META, -1, out)         # nobody would write it
     iterated = s.cast & CAST_MASK == CAST_SAFE and not s.cast & OVERLAP_ANY
     moved = fit_output(e, s, out, not (iterated and is_argument(out, args, first)))

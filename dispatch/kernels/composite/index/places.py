@@ -6,6 +6,7 @@ from typing import Any
 
 from dispatch._C import dtypes
 from dispatch._C.errors import refused, scalar_type
+from dispatch._C.placement import check_together
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
@@ -23,6 +24,7 @@ def argwhere(self: Tensor) -> Tensor:
 def _take_arguments(self: Tensor, indices: Tensor, dim: int | None) -> tuple[Tensor, int, Tensor]:
     if indices.dtype is not dtypes.int64:
         raise refused(f"dtype of indices should be Long but got {scalar_type(indices.dtype)}")
+    check_together(self=self, indices=indices)
     if dim is None:
         return _aten.view(self, [-1]), 0, _aten.view(indices, [-1])
     if self.ndim != indices.ndim:

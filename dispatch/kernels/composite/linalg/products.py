@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from dispatch._C import dtypes
 from dispatch._C.errors import refused
+from dispatch._C.placement import check_together
 from dispatch._C.structured import check_placed
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
@@ -246,6 +247,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) ->
     check_same_dtype("x", x, "y", y)
     if out is not None and out.dtype is not x.dtype:
         raise refused(f"expected out of dtype {x.dtype} but found {out.dtype}")
+    check_together(x=x, y=y)
     if x.ndim == y.ndim == 1:
         return _aten.vdot(x, y) if out is None else _aten.vdot.out(x, y, out=out)
     product = _aten.mul.Tensor(_aten.conj(x), y)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dispatch._C import dtypes
 from dispatch._C.advice import advise_once
 from dispatch._C.errors import refused
+from dispatch._C.placement import check_together
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.composite.linalg.outputs import into, new
@@ -190,6 +191,7 @@ def cholesky_solve(self: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
         if t.ndim < 2:
             raise refused(f"{name} should have at least 2 dimensions, but has {t.ndim} instead")
     check_solver_sides(input2, self)
+    check_together(self=self, input2=input2)
     batch = rules.broadcast_shapes(self.shape[:-2], input2.shape[:-2])
     self, input2 = (_aten.expand(t, [*batch, *t.shape[-2:]]) for t in (self, input2))
     return _aten._cholesky_solve_helper(self, input2, upper)

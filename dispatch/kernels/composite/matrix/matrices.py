@@ -11,6 +11,7 @@ from typing import Any
 from dispatch._C import dtypes
 from dispatch._C.advice import advise_once
 from dispatch._C.errors import refused
+from dispatch._C.placement import check_together
 from dispatch._C.structured import check_placed
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
@@ -367,6 +368,7 @@ def addr_out(
     self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1, out: Tensor
 ) -> Tensor:
     """The same into `out`."""
+    check_together(self=self, vec1=vec1, vec2=vec2)
     if out.dtype is self.dtype and _in_one_pass(self, vec1, vec2, alpha):
         _check_addr(self, vec1, vec2, beta, alpha)
         column = _aten.unsqueeze(vec1, 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dispatch._C import dtypes
 from dispatch._C.errors import refused
+from dispatch._C.placement import check_together
 from dispatch._C.structured import check_placed
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
@@ -24,6 +25,7 @@ def _whole(first: Tensor, second: Tensor) -> dtypes.dtype:
 
 def _sized(first: Tensor, second: Tensor, out: Tensor) -> Tensor:
     """Broadcast; an output that is resized lies in memory as elementwise results do."""
+    check_together(first=first, second=second)
     check_placed(first, out)
     sizes = list(rules.broadcast_shapes(list(first.shape), list(second.shape)))
     if list(out.shape) == sizes:

@@ -7,6 +7,7 @@ from typing import Any
 from dispatch._C import dtypes
 from dispatch._C.advice import advise_once
 from dispatch._C.errors import refused, scalar_type
+from dispatch._C.placement import check_kept, check_together
 from dispatch._C.structured import Shaped, TensorSpec
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.meta import rules
@@ -76,6 +77,7 @@ def check_put(self: Tensor, index: Tensor, source: Tensor) -> None:
 def put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """The Meta kernel."""
     check_put(self, index, source)
+    check_kept(self)
     return self
 
 
@@ -146,12 +148,14 @@ def check_fill(self: Tensor, dim: int, index: Tensor, value: Any) -> int:
 def index_fill_scalar(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """The Meta kernel."""
     check_fill(self, dim, index, value)
+    check_together(self=self, index=index)
     return self
 
 
 def index_fill_tensor(self: Tensor, dim: int, index: Tensor, value: Tensor) -> Tensor:
     """The same."""
     check_fill(self, dim, index, value)
+    check_together(self=self, index=index, value=value)
     return self
 
 

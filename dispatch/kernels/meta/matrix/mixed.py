@@ -9,6 +9,7 @@ from dispatch._C import dtypes
 from dispatch._C.dtypes import dtype
 from dispatch._C.errors import refused
 from dispatch._C.generated.dtype_sets import FLOAT8, REDUCED_FLOATING
+from dispatch._C.placement import check_together
 from dispatch._C.structured import Shaped, TensorSpec
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
@@ -64,7 +65,7 @@ def mm_dtype(self: Tensor, mat2: Tensor, out_dtype: dtype, *, out: Any = None) -
     _check_ndim("mat2", mat2, 2)
     _check_inner(self, mat2)
     _check_out_dtype(self, out_dtype)
-    return _made(out, self, [self.shape[0], mat2.shape[1]], out_dtype)
+    return _made(out, self if self.is_meta else mat2, [self.shape[0], mat2.shape[1]], out_dtype)
 
 
 def _made(out: Tensor | None, like: Tensor, sizes: list[Any], kind: dtype) -> Tensor:
@@ -83,7 +84,7 @@ def bmm_dtype(self: Tensor, mat2: Tensor, out_dtype: dtype, *, out: Any = None) 
         raise refused(f"batches of {list(self.shape)} and {list(mat2.shape)} differ")
     _check_inner(self, mat2)
     _check_out_dtype(self, out_dtype)
-    return _made(out, self, [*self.shape[:2], mat2.shape[2]], out_dtype)
+    return _made(out, self if self.is_meta else mat2, [*self.shape[:2], mat2.shape[2]], out_dtype)
 
 
 def _check_added(self: Tensor, sizes: Sequence[Any]) -> None:
@@ -102,6 +103,7 @@ def addmm_dtype(
     out: Any = None,
 ) -> Tensor:
     """The same, added to self."""
+    check_together(self=self, mat1=mat1)
     made = mm_dtype(mat1, mat2, out_dtype, out=out)
     _check_added(self, made.shape)
     return made
@@ -118,6 +120,7 @@ def baddbmm_dtype(
     out: Any = None,
 ) -> Tensor:
     """The same for batches."""
+    check_together(self=self, batch1=batch1, batch2=batch2)
     made = bmm_dtype(batch1, batch2, out_dtype, out=out)
     _check_added(self, made.shape)
     return made
@@ -143,7 +146,7 @@ def int_mm(self: Tensor, mat2: Tensor) -> TensorSpec:
 def int_mm_out(self: Tensor, mat2: Tensor, *, out: Tensor) -> Tensor:
     """`out` is as large as the result, and int32."""
     spec = int_mm(self, mat2)
-    return _made(out, self, list(spec.sizes), dtypes.int32)
+    return _made(out, self if self.is_meta else mat2, list(spec.sizes), dtypes.int32)
 
 
 def int8pack_mm(self: Tensor, mat2: Tensor, scales: Tensor) -> TensorSpec:

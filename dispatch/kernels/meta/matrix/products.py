@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dispatch._C.errors import refused, scalar_type
+from dispatch._C.placement import check_together
 from dispatch._C.structured import TensorSpec
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
@@ -75,4 +76,5 @@ def check_vdot(self: Tensor, other: Tensor) -> None:
 def vdot(self: Tensor, other: Tensor) -> Tensor:
     """One number."""
     check_vdot(self, other)
+    check_together(self=self, other=other)
     return ops.aten.new_empty(self, [])

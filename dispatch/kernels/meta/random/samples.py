@@ -11,6 +11,7 @@ from typing import Any
 
 from dispatch._C.dtypes import bool as bool_dtype, can_cast, int64, uint8
 from dispatch._C.errors import refused
+from dispatch._C.placement import check_kept
 from dispatch._C.structured import TensorSpec, check_placed
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
@@ -90,6 +91,7 @@ def bernoulli_(self: Any, p: float, *, generator: Any) -> Any:
 
 def bernoulli_tensor_(self: Any, p: Any, *, generator: Any) -> Any:
     """self."""
+    check_kept(self)
     return self
 
 
