@@ -531,6 +531,8 @@ cdef class _Body:
     cdef RunLog log
 
     def __call__(self, *operands):
+        if self.branch is None:
+            raise RuntimeError("_Body: made by a graph's run only")
         return tuple(enter_branch(self.branch, list(operands), self.log))
 
 

@@ -8,6 +8,7 @@ import weakref
 import pytest
 
 import dispatch
+from dispatch.graph import executor
 from dispatch.graph.executor import Executable, RunLog
 from dispatch.graph.plan import plan_graph
 from dispatch.graph.program import read_program
@@ -354,3 +355,11 @@ def test_log_gives_metadata_without_keeping_tensors():
     assert (kind, step, ns) == ("call", 0, None)
     assert plan.slot_names[record[0]] == "t"
     assert record[2:] == (24, "float32", "meta", 0, (3, 2), (1, 3))
+
+
+def test_a_branch_that_no_run_made_is_refused():
+    """What a handler of `cond` is given has a class, whose instances have no program."""
+    made_by_runs = vars(executor)["_Body"]
+    body = made_by_runs.__new__(made_by_runs)
+    with pytest.raises(RuntimeError, match="made by a graph's run only"):
+        body(dispatch.ones(1))
