@@ -11,7 +11,7 @@ from dispatch._C.emitted cimport AK_TENSOR
 from dispatch._C.errors cimport refused
 from dispatch._C.operator cimport OperatorEntry
 from dispatch._C.python_api cimport PyList_Check_, PyList_GET_ITEM_, PyList_GET_SIZE_, Py_TYPE_
-from dispatch._C.tensor cimport Tensor
+from dispatch._C.tensor cimport TF_WRAPPED_NUMBER, Tensor
 from dispatch._C.tls cimport tls
 from dispatch._C.values cimport ArgSpec
 
@@ -124,7 +124,7 @@ cdef PyObject* first_tensor(OperatorEntry e, PyObject** args, int n) noexcept:
     """The argument on whose device PyTorch's references make what they copy into `out`, borrowed; NULL."""
     cdef int i
     for i in range(n):
-        if e.sig.args[i].kind == AK_TENSOR and is_tensor(args[i]):
+        if e.sig.args[i].kind == AK_TENSOR and is_tensor(args[i]) and not (<Tensor>args[i]).c_flags & TF_WRAPPED_NUMBER:
             return args[i]
     return first_listed(e, args, n)
 

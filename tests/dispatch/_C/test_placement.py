@@ -114,3 +114,8 @@ def test_fake_tensors_are_left_to_their_mode():
 def test_the_error_names_both_arguments():
     with pytest.raises(RuntimeError, match=r"aten::addmv.*'self' is on cpu and 'mat' on meta"):
         aten.addmv(*_tensors("cmm", (_ones(2), _ones(2, 2), _ones(2))))
+
+
+def test_a_number_lies_nowhere():
+    """Though `mul_` hands it over first, as a tensor."""
+    assert aten.mul_.Scalar(_ones(3).to("meta"), 2.0).device.type == "meta"
