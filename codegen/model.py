@@ -209,6 +209,15 @@ class Package:
         return {f.name: i for i, f in enumerate(self.functions)}
 
     @cached_property
+    def out_variants(self) -> dict[str, list[NativeFunction]]:
+        """Those that write to arguments, by the schema's name without the overload."""
+        found: dict[str, list[NativeFunction]] = {}
+        for f in self.functions:
+            if f.variant == OUT:
+                found.setdefault(f.schema.name, []).append(f)
+        return found
+
+    @cached_property
     def group_of(self) -> dict[str, Group]:
         """The structured group of a function, by qualified name."""
         return {f.name: group for group in self.groups for f in group.members}

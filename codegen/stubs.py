@@ -227,9 +227,7 @@ def _out_type(package: Package, f: NativeFunction) -> str:
     if is_inplace_name(f.schema.name):
         return ""
     plain = [(a.name, a.real_type) for a in f.schema.arguments]
-    for other in package.functions:
-        if other.schema.name != f.schema.name or other.variant != OUT:
-            continue
+    for other in package.out_variants.get(f.schema.name, ()):
         if [(a.name, a.real_type) for a in other.plain_arguments] == plain:
             n = len(other.out_arguments)
             return "_Tensor" if n == 1 else f"_tuple[{', '.join(['_Tensor'] * n)}]"
