@@ -14,9 +14,9 @@ from libc.string cimport strcmp
 
 from dispatch._C cimport dtypes
 from dispatch._C.emitted cimport (
-    AF_HAS_DEFAULT, AK_DEVICE, KK_AD_INPLACE_OR_VIEW, KK_BACKEND_SELECT, KK_COUNT, KK_CYTHON, KK_DEFAULT, KK_FALLTHROUGH,
-    KK_PYTHON, OF_METHOD, OF_MUTABLE, ROW_AMBIGUOUS, ROW_FALLBACK, ROW_SPECIAL, emitted_arg, emitted_default, emitted_kernel,
-    emitted_op, emitted_set, emitted_slot,
+    AF_HAS_DEFAULT, AF_LIST, AF_WRITE, AK_DEVICE, KK_AD_INPLACE_OR_VIEW, KK_BACKEND_SELECT, KK_COUNT, KK_CYTHON, KK_DEFAULT,
+    KK_FALLTHROUGH, KK_PYTHON, OF_METHOD, OF_MUTABLE, ROW_AMBIGUOUS, ROW_FALLBACK, ROW_SPECIAL, emitted_arg, emitted_default,
+    emitted_kernel, emitted_op, emitted_set, emitted_slot,
 )
 from dispatch._C.errors cimport take_text
 from dispatch._C.foreign cimport in_own_words
@@ -74,8 +74,7 @@ cdef int update_live_fallbacks() except -1:
         # without a fallback an autograd key has nothing to record: a kernel below it may serve
         if not flags & KF_IDLE_NO_GRAD and not (fallbacks[i] == NULL and bit & KS_AUTOGRAD):
             live[0] |= bit
-    live_fallbacks[0] = live[0]
-    live_fallbacks[1] = live[1]
+    live_fallbacks[0], live_fallbacks[1] = live[0], live[1]
     live_fallbacks[2] = live_fallbacks[3] = live[2]
     return 0
 
@@ -121,8 +120,7 @@ cdef list set_entries = []           # by set: dict op index -> OperatorEntry
 cdef kernel_loader loaders[KK_COUNT]
 
 cdef dict entries = {}               # "ns::name" or "ns::name.overload" -> OperatorEntry
-# "ns::name" -> overload names, in order of definition (run-time ones; emitted ones on first use)
-cdef dict packets = {}
+cdef dict packets = {}               # "ns::name" -> overload names, in order of definition (emitted ones on first use)
 
 
 cdef int set_loader(int kind, kernel_loader loader) except -1:
@@ -234,8 +232,13 @@ cdef KernelObject pending_kernel(int which, const emitted_kernel* ek):
 
 
 cdef int ADINPLACE_VALUE = key_value("ADInplaceOrView")
-cdef object explicit_values = frozenset((key_value("CompositeExplicitAutograd"),
-                                         key_value("CompositeExplicitAutogradNonFunctional")))
+cdef set explicit_values = {key_value("CompositeExplicitAutograd"), key_value("CompositeExplicitAutogradNonFunctional")}
+
+
+cdef bint writes_elements(OperatorEntry e):
+    """By operators on each tensor of a list; fused optimisers write bytes, and count no version."""
+    return not e.name.startswith("aten::_fused_") and any(
+        [e.sig.args[i].flags & (AF_LIST | AF_WRITE) == AF_LIST | AF_WRITE for i in range(e.sig.n_args)])
 
 
 cdef OperatorEntry make_entry(int which, int index):
@@ -257,7 +260,7 @@ cdef OperatorEntry make_entry(int which, int index):
         objects.append(k)
         kernels[i] = &k.k
         e.registrations[k.key] = [k]
-        if op.flags & OF_MUTABLE and e.name[:15] == "aten::_foreach_":
+        if op.flags & OF_MUTABLE and writes_elements(e):
             k.k.flags |= KF_ELEMENTS_BELOW
     free(e.own_row)
     free(e.own_kernels)

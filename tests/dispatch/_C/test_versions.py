@@ -1,10 +1,11 @@
-"""Version counters that programs set."""
+"""Version counters: those that programs set, and of what stands in lists."""
 
 import pytest
 
 import dispatch
 from dispatch.as_torch.autograd import _unsafe_preserve_version_counter, increment_version
 
+A = dispatch.ops.aten
 set_versions = dispatch._C._unsafe_set_version_counter
 
 
@@ -60,3 +61,23 @@ def test_resizing_to_the_same_sizes_is_no_write():
     assert same._version == 0
     assert same.resize_as_(dispatch.ones(4, 1))._version == 1
     assert same.resize_(5)._version == 2
+
+
+@pytest.mark.parametrize(
+    ("call", "n"),
+    [
+        (lambda o: A.split_copy.Tensor_out(dispatch.ones(6), 3, out=o), 1),
+        (lambda o: A.unbind_copy.int_out(dispatch.ones(2, 3), out=o), 1),
+        (lambda o: A.split_with_sizes_copy.out(dispatch.ones(6), [3, 3], out=o), 1),
+        (lambda o: A._foreach_add.Scalar_out([dispatch.ones(3)] * 2, 1, out=o), 1),
+        (lambda o: A._foreach_mul_.Scalar(o, 2), 1),
+        (lambda o: A._fused_sgd_(
+            o, [dispatch.ones(3)] * 2, [], weight_decay=0.0, momentum=0.0, lr=0.1, dampening=0.0,
+            nesterov=False, maximize=False, is_first_step=True), 0),
+    ],
+)  # fmt: skip
+def test_what_is_written_of_a_list_counts(call, n):
+    """Fused optimisers count nothing, as in PyTorch."""
+    written = [dispatch.zeros(3), dispatch.zeros(3)]
+    call(written)
+    assert [t._version for t in written] == [n, n]
